@@ -1,0 +1,1 @@
+"""Plan in, text out: one renderer for each back end."""
