@@ -1,0 +1,240 @@
+"""The planning problem in integers: what `solve` takes and `check` judges by.
+
+Units: time in slots of the horizon `[0, slots)`, money in micros of one currency, device use in quota units (`Problem.units` to one
+device), every other resource in whatever whole unit its pool counts in. Every interval is half-open, `[start, end)`. Tasks, pools,
+nodes, rows and budgets are known to each other by their position, and to people by their name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from solvers.rules import Rule
+
+LARGEST = 2**62
+"""No number of a problem, and no sum the solver forms from them, may reach this: everything that decides is int64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """Slots `[start, end)` in which nothing may run on a node; may lie past the horizon, since limits do too."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """Use of a node in `[start, end)` by what is not planned here, aligned with the pool's resources."""
+
+    start: int
+    end: int
+    use: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One machine: how much of each of its pool's resources it has, and when it is closed or partly taken."""
+
+    name: str
+    capacity: tuple[int, ...]
+    closures: tuple[Closure, ...] = ()
+    taken: tuple[Taken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Nodes that modes may choose from; a fleet counted without nodes is one node that holds it all.
+
+    `resources` names what nodes hold; the first is the devices. `ceiling` is the most nodes its market grants (None: own hardware).
+    """
+
+    name: str
+    resources: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    ceiling: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """`count` different nodes, each used by `use` (aligned with the pool's resources) for the whole run."""
+
+    count: int
+    use: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """`amount` quota units that a running mode counts in a row, in each slot."""
+
+    row: int
+    amount: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """One legal way to run a task.
+
+    `duration` slots are occupied (expected run time), `limit` slots must be free of closures (the longest it may run). `cash_micros`
+    and `power_micros` are per slot. `home` is the row that decides whether its devices are guaranteed or borrowed. `nodes` lists the
+    eligible nodes of the pool (None: all).
+    """
+
+    name: str
+    pool: int
+    parts: tuple[Part, ...]
+    duration: int
+    limit: int
+    cash_micros: int = 0
+    power_micros: int = 0
+    charges: tuple[Charge, ...] = ()
+    home: int | None = None
+    nodes: tuple[int, ...] | None = None
+
+    @property
+    def devices(self) -> int:
+        """Devices that the whole gang holds."""
+        return sum(part.count * part.use[0] for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Previous:
+    """Where the previous plan put a task: each `(node, devices)` of the run in `mode` that began at `start`."""
+
+    mode: int
+    start: int
+    nodes: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One piece of work that takes at most one of its modes.
+
+    Its value, when it runs in mode m from slot s to e = s + duration, is (`solvers.value` and, on its own, `solvers.check`):
+    `(worth + premium) * (min(e, slots) - s) // duration  -  delay * (e - since)  -  min(worth, late * max(0, e - due))
+    -  (cash + power) * (min(e, slots) - s)  -  move * devices whose node or start is not the previous one`.
+    `after` lists tasks that must have ended. `latest` bounds the start. `priority` 0 is the highest.
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+    worth_micros: int
+    premium_micros: int = 0
+    since: int = 0
+    delay_micros: int = 0
+    due: int | None = None
+    late_micros: int = 0
+    earliest: int = 0
+    latest: int | None = None
+    deadline: int | None = None
+    after: tuple[int, ...] = ()
+    budgets: tuple[int, ...] = ()
+    priority: int = 2
+    interruptible: bool = True
+    previous: Previous | None = None
+    move_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What is summed over the running tasks that charge it, slot by slot.
+
+    `limit[t]` bounds the sum (None: no bound). Use up to `guarantee[t]` earns `bonus_micros` per unit and slot; both tuples have one
+    entry a slot. `rule` and `subject` name it to people: a quota's limit, a guarantee, work that must stay inside one, an array's width.
+    """
+
+    rule: Rule
+    subject: str
+    limit: tuple[int, ...] | None = None
+    guarantee: tuple[int, ...] | None = None
+    bonus_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Cash that the tasks naming it may spend in slots `[start, end)`; the end may lie past the horizon."""
+
+    subject: str
+    start: int
+    end: int
+    micros: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Everything that decides; `planner.compile` makes it from specs, `solvers.jsonform` reads and writes it."""
+
+    slots: int
+    pools: tuple[Pool, ...]
+    tasks: tuple[Task, ...]
+    rows: tuple[Row, ...] = ()
+    budgets: tuple[Budget, ...] = ()
+    units: int = 1
+
+    def __post_init__(self) -> None:
+        for fault in faults(self):
+            raise ValueError(f"not a problem: {fault}")
+
+
+def faults(problem: Problem) -> Iterator[str]:
+    """Say, one by one, what keeps `problem` from being well formed."""
+    if problem.slots < 1:
+        yield f"the horizon has {problem.slots} slots, expected at least 1"
+    for pool in problem.pools:
+        yield from _pool_faults(pool)
+    for task in problem.tasks:
+        yield from _task_faults(problem, task)
+    for row in problem.rows:
+        for steps in (row.limit, row.guarantee):
+            if steps is not None and (len(steps) != problem.slots or min(steps) < 0):
+                yield f"row {row.subject} needs {problem.slots} steps of at least 0, has {len(steps)}"
+    if _largest_sum(problem) >= LARGEST:
+        yield f"its numbers can add up to {_largest_sum(problem)}, which is more than int64 arithmetic holds safely"
+
+
+def _pool_faults(pool: Pool) -> Iterator[str]:
+    for node in pool.nodes:
+        if len(node.capacity) != len(pool.resources) or min(node.capacity, default=0) < 0:
+            yield f"node {node.name} of pool {pool.name} has capacity {node.capacity} for resources {pool.resources}"
+
+
+def _task_faults(problem: Problem, task: Task) -> Iterator[str]:
+    if task.worth_micros < 0 or task.premium_micros < 0 or task.delay_micros < 0 or task.late_micros < 0 or task.move_micros < 0:
+        yield f"task {task.name} has a negative worth, premium, delay, late or move rate"
+    if task.earliest < 0:
+        yield f"task {task.name} has earliest start {task.earliest}, expected at least 0"
+    if any(not 0 <= other < len(problem.tasks) for other in task.after):
+        yield f"task {task.name} comes after {task.after}, of which one is no task"
+    if any(not 0 <= budget < len(problem.budgets) for budget in task.budgets):
+        yield f"task {task.name} names budgets {task.budgets}, of which one is none"
+    for mode in task.modes:
+        yield from _mode_faults(problem, task, mode)
+
+
+def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
+    where = f"mode {mode.name} of task {task.name}"
+    if not 0 <= mode.pool < len(problem.pools):
+        yield f"{where} names pool {mode.pool}, of {len(problem.pools)}"
+        return
+    width = len(problem.pools[mode.pool].resources)
+    if not mode.parts or any(part.count < 1 or len(part.use) != width or min(part.use) < 0 for part in mode.parts):
+        yield f"{where} has parts {mode.parts}, expected a count of at least 1 and {width} uses of at least 0 each"
+    if mode.duration < 1 or mode.limit < mode.duration:
+        yield f"{where} lasts {mode.duration} slots within a limit of {mode.limit}, expected 1 <= duration <= limit"
+    if mode.cash_micros < 0 or mode.power_micros < 0:
+        yield f"{where} has negative cash or power"
+    if any(not 0 <= charge.row < len(problem.rows) or charge.amount < 0 for charge in mode.charges):
+        yield f"{where} charges {mode.charges} to {len(problem.rows)} rows"
+
+
+def _largest_sum(problem: Problem) -> int:
+    """An upper limit of every sum of values, bonuses and uses the solver or checker can form."""
+    total = 0
+    for task in problem.tasks:
+        span = max((mode.duration for mode in task.modes), default=0) + problem.slots + abs(task.since)
+        running = max((mode.cash_micros + mode.power_micros for mode in task.modes), default=0)
+        devices = max((mode.devices for mode in task.modes), default=0)
+        total += 2 * task.worth_micros + task.premium_micros + (task.delay_micros + running) * span + task.move_micros * devices
+    bonus = sum(row.bonus_micros * sum(row.guarantee) for row in problem.rows if row.guarantee is not None)
+    return total + bonus
