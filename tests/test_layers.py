@@ -16,7 +16,15 @@ PACKAGES = ("planner", "solvers", "renderers")
 
 # Modules that need nothing but the standard library and each other, so that they can be read and reused alone.
 STANDARD_LIBRARY_ONLY = (
-    ("solvers.problem", "solvers.solution", "solvers.rules", "solvers.check"),
+    (
+        "solvers.problem",
+        "solvers.solution",
+        "solvers.rules",
+        "solvers.placed",
+        "solvers.worth",
+        "solvers.check",
+        "solvers.jsonform",
+    ),
     ("planner.units", "planner.names", "planner.diagnostics", "planner.codes"),
 )
 

@@ -1,0 +1,92 @@
+"""What the checker reads from a solution before it judges: the runs that mean anything, and what they charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from solvers.problem import Mode, Problem, Task
+    from solvers.solution import Run, Seat, Solution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A run of an existing task in an existing mode; `seats` are those that name an existing node and part."""
+
+    position: int
+    task: Task
+    run: Run
+    mode: Mode
+    seats: tuple[Seat, ...]
+
+    @property
+    def start(self) -> int:
+        """First slot of the run, as claimed."""
+        return self.run.start
+
+    @property
+    def end(self) -> int:
+        """The slot after its last by the mode's duration, whatever the run claims."""
+        return self.run.start + self.mode.duration
+
+    def inside(self, slots: int) -> range:
+        """Its slots within the horizon."""
+        return range(max(0, self.start), max(0, min(self.end, slots)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The problem, the solution, and those of its runs that mean anything."""
+
+    problem: Problem
+    solution: Solution
+    placed: tuple[Placed, ...]
+
+    def charged(self) -> tuple[dict[int, int], ...]:
+        """For each row, how much each placed run (by its position in `placed`) charges it in each of its slots."""
+        rows: tuple[dict[int, int], ...] = tuple({} for _ in self.problem.rows)
+        for index, each in enumerate(self.placed):
+            for charge in each.mode.charges:
+                if charge.amount:
+                    rows[charge.row][index] = rows[charge.row].get(index, 0) + charge.amount
+        return rows
+
+    def row_use(self) -> list[list[int]]:
+        """For each row, the sum of what is charged to it, slot by slot."""
+        spans = [each.inside(self.problem.slots) for each in self.placed]
+        return [
+            steps(self.problem.slots, ((spans[at].start, spans[at].stop, amount) for at, amount in amounts.items()))
+            for amounts in self.charged()
+        ]
+
+
+def read(problem: Problem, solution: Solution) -> Case:
+    """Keep what refers to existing tasks, modes, nodes and parts; the checks of form report the rest."""
+    return Case(problem=problem, solution=solution, placed=tuple(_placed(problem, solution)))
+
+
+def steps(slots: int, spans: Iterable[tuple[int, int, int]]) -> list[int]:
+    """Sum `(start, end, amount)` over the horizon, slot by slot; what lies outside it does not count."""
+    changes = [0] * (slots + 1)
+    for start, end, amount in spans:
+        if max(0, start) < min(end, slots):
+            changes[max(0, start)] += amount
+            changes[min(end, slots)] -= amount
+    return list(accumulate(changes))[:-1]
+
+
+def _placed(problem: Problem, solution: Solution) -> Iterator[Placed]:
+    for assignment in solution.assignments:
+        if not 0 <= assignment.task < len(problem.tasks):
+            continue
+        task = problem.tasks[assignment.task]
+        for run in assignment.runs:
+            if 0 <= run.mode < len(task.modes):
+                mode = task.modes[run.mode]
+                nodes = len(problem.pools[mode.pool].nodes)
+                seats = tuple(s for s in run.seats if 0 <= s.node < nodes and 0 <= s.part < len(mode.parts))
+                yield Placed(position=assignment.task, task=task, run=run, mode=mode, seats=seats)
