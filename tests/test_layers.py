@@ -55,6 +55,62 @@ OFFENCES = (
     ("fence-probes", "planner/offence_e.py", "import pynvml"),
 )
 
+# A whole fleet in a few lines, and the moment it is planned for.
+TREE = """
+apiVersion: planner/v1
+kind: Cluster
+name: lab
+backend: slurm
+pools:
+  - name: a100
+    nodes: 2
+    gpus: {model: a100-sxm4-80gb, count: 8}
+    cpus: 64
+    memory: 4Ti
+---
+apiVersion: planner/v1
+kind: Team
+name: ml
+---
+apiVersion: planner/v1
+kind: Job
+name: train
+team: ml
+image: registry.example/train:1.0
+command: [python, train.py]
+gpus: {count: 8, model: a100-sxm4-80gb}
+duration: 2h
+"""
+AT = "2026-12-01T00:00:00+00:00"
+
+# Verbs that answer without solving: (verb, arguments); SPECS, LOCK and OUT stand for places.
+LIGHT_VERBS = (
+    ("validate", ("SPECS",)),
+    ("schema", ()),
+    ("show", ("catalog",)),
+    ("show", ("LOCK",)),
+    ("render", ("LOCK", "--out", "OUT")),
+    ("diff", ("LOCK", "LOCK")),
+)
+PRESENT = tuple(row for row in LIGHT_VERBS if (ROOT / "planner" / "commands" / f"{row[0]}.py").exists())
+
+# Runs the command line with the given arguments; the last line on stderr names the packages it loaded.
+RUN_VERB = """
+import sys
+from planner.cli import main
+code = 0
+try:
+    main()
+except SystemExit as stop:
+    code = stop.code or 0
+tops = {name.partition(".")[0] for name in sys.modules}
+print("loaded", *sorted(tops), file=sys.stderr)
+sys.exit(code)
+"""
+HEAVY = frozenset({"ortools", "numba", "pandas"})
+# `planner --help` answers at once, so it loads no parser, template engine or git either.
+HEAVY_FOR_HELP = HEAVY | {"numpy", "pydantic", "yaml", "jinja2", "git", "jsonschema"}
+
 # Loads everything a light command may load, then names what should not have come along.
 IMPORT_ALL = """
 import importlib, sys
@@ -170,3 +226,36 @@ def test_nothing_outside_the_solvers_loads_them_when_it_is_imported(graph: grimp
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == []
+
+
+def run_verb(*arguments: str) -> frozenset[str]:
+    """Run `planner` in a process of its own; it has to succeed. Returns the top-level packages it loaded."""
+    result = subprocess.run(
+        [sys.executable, "-c", RUN_VERB, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return frozenset(result.stderr.splitlines()[-1].split())
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A small tree of specs, the lock planned from it, and a folder for manifests."""
+    folder = tmp_path_factory.mktemp("light")
+    specs, lock = folder / "specs", folder / "plan.lock.json"
+    specs.mkdir()
+    (specs / "fleet.yaml").write_text(TREE, encoding="utf-8")
+    run_verb("plan", str(specs), "--at", AT, "--out", str(lock))
+    return {"SPECS": str(specs), "LOCK": str(lock), "OUT": str(folder / "manifests")}
+
+
+@pytest.mark.parametrize(("verb", "arguments"), PRESENT, ids=[" ".join((verb, *rest)) for verb, rest in PRESENT])
+def test_a_verb_that_does_not_solve_loads_no_solver(
+    verb: str, arguments: tuple[str, ...], places: dict[str, str]
+) -> None:
+    loaded = run_verb(verb, *(places.get(argument, argument) for argument in arguments))
+    assert sorted(loaded & HEAVY) == []
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"] if (ROOT / "planner" / "cli.py").exists() else [])
+def test_help_loads_next_to_nothing(option: str) -> None:
+    assert sorted(run_verb(option) & HEAVY_FOR_HELP) == []

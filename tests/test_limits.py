@@ -153,9 +153,14 @@ def vendor_branches(source: Source) -> Iterator[str]:
 
 
 def walk_but_cutoffs(tree: ast.Module) -> Iterator[ast.AST]:
-    """Walk the tree without the values of `cutoff=`: difflib wants its likeness of names as a float."""
-    cutoffs = {node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "cutoff"}
-    return (node for node in ast.walk(tree) if node not in cutoffs)
+    """Walk the tree without `cutoff=0.6` and `NEAR_CUTOFF = 0.6`: difflib wants its likeness of names as a float."""
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "cutoff":
+            skipped.add(node.value)
+        if isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) and "CUTOFF" in t.id for t in node.targets):
+            skipped.add(node.value)
+    return (node for node in ast.walk(tree) if node not in skipped)
 
 
 def floats(source: Source) -> Iterator[str]:
