@@ -64,7 +64,7 @@ bench: $(STAMP) ## run all benchmarks and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks all
 
 e2e: $(STAMP) ## run the tests that need real back ends
-	@if ls tests/e2e/test_*.py >/dev/null 2>&1; then $(PYTEST) -q -m e2e tests/e2e; \
+	@if find tests/e2e -name 'test_*.py' 2>/dev/null | grep -q .; then $(PYTEST) -q -m e2e tests/e2e; \
 	else echo "tests/e2e holds no tests"; fi
 
 nightly: $(STAMP) ## run the tests that take minutes, with fresh random examples

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import zipfile
 from email.parser import HeaderParser
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+
+import planner
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("planner", "renderers", "solvers")
@@ -101,3 +104,13 @@ def test_the_packages_load_from_the_unpacked_wheel(wheel: Path, tmp_path: Path) 
     *places, version = result.stdout.splitlines()
     assert places == [str(tmp_path / package / "__init__.py") for package in PACKAGES]
     assert version == HeaderParser().parsestr(read(wheel, "METADATA"))["Version"]
+
+
+def test_the_version_is_that_of_the_installed_distribution() -> None:
+    assert planner.__version__ == metadata.version("gpu-fleet-planner")
+
+
+def test_the_package_has_no_attribute_but_its_version() -> None:
+    name = "plans"
+    with pytest.raises(AttributeError, match="'planner' has no attribute 'plans'"):
+        getattr(planner, name)
