@@ -38,7 +38,7 @@ class Parameters(_Value):
 
 
 class Inputs(_Value):
-    """Where the plan came from: enough to compute it again, and to see whether it is stale."""
+    """Where the plan came from: enough to compute it again, and to see whether it is stale; people are shown times in `timezone`."""
 
     specs_digest: str
     commit: str | None = None
@@ -48,6 +48,7 @@ class Inputs(_Value):
     start: str
     slot_seconds: int
     slots: int
+    timezone: str = "UTC"
     parameters: Parameters
     planner_version: str
     solver_version: str
