@@ -135,10 +135,8 @@ def lint_imports(folder: Path, *options: str) -> subprocess.CompletedProcess[str
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
-    """Every import of the three packages, also those inside functions, less those for type checkers only."""
-    return grimp.build_graph(
-        *PACKAGES, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
-    )
+    """Every import of the three packages, also those inside functions or for type checkers only."""
+    return grimp.build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
 
 
 def within(module: str, package: str) -> bool:
