@@ -76,7 +76,7 @@ def test_exactly_one_variable_selects_the_devices_of_a_job(slug: str, variable: 
 
 def test_what_no_source_tells_of_intel_stays_unknown() -> None:
     assert (INTEL.resource, INTEL.visible_devices, INTEL.compose_style) == (None, None, None)
-    assert INTEL.slurm_env_flag == "oneapi_gpu_env"
+    assert INTEL.slurm_env_flag == "intel_gpu_env"
 
 
 @pytest.mark.parametrize(
