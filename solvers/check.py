@@ -251,12 +251,11 @@ def _cash(each: Placed, budget: Budget) -> int:
 
 
 def _market(case: Case) -> Iterator[Finding]:
-    """Nodes at or past the ceiling do not exist in the market."""
-    for each in case.placed:
-        pool = case.problem.pools[each.mode.pool]
-        for seat in each.seats:
-            if pool.ceiling is not None and seat.node >= pool.ceiling:
-                yield each.task.name, f"node {seat.node} of pool {pool.name}, whose market grants {pool.ceiling}"
+    """Which of the nodes are too many cannot be told, so a pool with more than its market grants may not be used."""
+    for position in sorted({each.mode.pool for each in case.placed}):
+        pool = case.problem.pools[position]
+        if pool.ceiling is not None and len(pool.nodes) > pool.ceiling:
+            yield pool.name, f"{len(pool.nodes)} nodes, the market grants {pool.ceiling}"
 
 
 def _pin(case: Case) -> Iterator[Finding]:

@@ -30,7 +30,9 @@ def a_taken(start: int, end: int, *use: int) -> Taken:
     return Taken(start=start, end=end, use=use)
 
 
-def a_mode(*use: int, count: int = 1, duration: int = 2, charges: tuple[tuple[int, int], ...] = (), **facts: Any) -> Mode:
+def a_mode(
+    *use: int, count: int = 1, duration: int = 2, charges: tuple[tuple[int, int], ...] = (), **facts: Any
+) -> Mode:
     """One node with 8 devices of pool 0 for 2 slots; `charges=((row, amount), ...)`."""
     facts.setdefault("parts", (a_part(*(use or (8,)), count=count),))
     facts.setdefault("limit", duration)
