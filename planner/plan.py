@@ -48,6 +48,7 @@ class Inputs(_Value):
     start: str
     slot_seconds: int
     slots: int
+    slot_reason: str | None = None
     timezone: str = "UTC"
     parameters: Parameters
     planner_version: str
