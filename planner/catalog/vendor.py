@@ -28,6 +28,7 @@ class VendorFacts:
     number of a render node: `render_base` plus the device's index where the pool does not list them.
     `visible_devices` is the one variable that selects devices: a job gets this and no other vendor's.
     `driver_minimums` pairs a toolkit's major version with the oldest driver that runs it.
+    `image_words` are this project's own convention, not a vendor's.
     """
 
     vendor: Vendor
