@@ -8,8 +8,8 @@ template's language. The language follows from the template's name:
     *.sh.j2       words in single quotes where needed; a sequence becomes several words
     *.sbatch.j2   bare words of a small alphabet and integers, since `#SBATCH` lines know no safe quoting
 
-Floats are refused everywhere: `1e+16` is text to a YAML reader. What a filter or a global function returns would be quoted
-a second time, so that none exist; templates share text by `include` and `extends`.
+Floats are refused everywhere: `1e+16` is text to a YAML reader. What a filter or a global function returns is quoted
+again, so that none exist; templates share text by `include` and `extends`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Finalize = Callable[[object], str]
 _UNREADABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BARE_WORD: Final = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.,:/@=+&|\[\]-]*")
-_TEMPLATE_NAME: Final = re.compile(r"[a-z]+/[a-z_]+(\.[a-z]+)+")
+_TEMPLATE_NAME: Final = re.compile(r"[a-z]+/[a-z_]+(\.[a-z0-9]+)+")
 
 
 class Language(StrEnum):

@@ -1,0 +1,7 @@
+"""Kubernetes: queues and quotas of Kueue, and a suspended batch Job for each job of the plan."""
+
+from __future__ import annotations
+
+from renderers.kubernetes.tree import render
+
+__all__ = ["render"]

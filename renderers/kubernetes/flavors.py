@@ -1,0 +1,159 @@
+"""Flavors: the kinds of node of a cluster as Kueue tells them apart, and how much of each resource they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from planner.catalog import Naming, vendors
+from renderers.kubernetes.naming import dns_label
+from renderers.kubernetes.resources import Taint, layout_of, parse_taint, pool_resources
+
+if TYPE_CHECKING:
+    from planner.catalog import Accelerator, Catalog, Vendor
+    from planner.spec.cluster import Cluster, NodePool
+    from planner.specset import DeviceClass
+
+CPU: Final = "cpu"
+MEMORY: Final = "memory"
+UNCHECKED: Final = 1_000_000
+"""CPU cores, and GiB of memory, where a pool does not say how much it has: nothing is limited by it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavor:
+    """Nodes of one or several pools that no label tells apart.
+
+    `queue` is the vendor, or `cpu` for nodes without devices: resources of one queue are admitted together. `devices`
+    and `models` are what quotas count; `capacity` is in cores, MiB and pieces of each device resource.
+    """
+
+    name: str
+    queue: str
+    vendor: Vendor | None
+    models: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+    taints: tuple[Taint, ...]
+    pools: tuple[str, ...]
+    devices: int
+    capacity: tuple[tuple[str, int], ...]
+    labels_seen: bool = True
+
+    def amount(self, resource: str) -> int:
+        """How much of a resource the nodes have in all."""
+        return dict(self.capacity).get(resource, 0)
+
+    def holds(self, devices: DeviceClass) -> bool:
+        """Whether these devices, of the same cluster, are among the flavor's."""
+        return devices.where.pool.name in self.pools and devices.accelerator.slug in self.models
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether any label selects its nodes."""
+        return bool(self.labels)
+
+
+def flavors_of(cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
+    """The flavors of a cluster, by name; pools with the same models, labels and taints are one."""
+    merged: dict[tuple[object, ...], Flavor] = {}
+    for pool in sorted(cluster.pools, key=lambda item: item.name):
+        for flavor in _of_pool(pool, cluster, catalog):
+            key = (flavor.queue, flavor.models, flavor.labels, flavor.taints)
+            merged[key] = _joined(merged[key], flavor) if key in merged else flavor
+    return tuple(sorted(merged.values(), key=lambda flavor: flavor.name))
+
+
+def _of_pool(pool: NodePool, cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
+    by_vendor: dict[Vendor, list[Accelerator]] = {}
+    for group in pool.gpus:
+        if (accelerator := catalog.get(group.model)) is not None:
+            by_vendor.setdefault(accelerator.vendor, []).append(accelerator)
+    if not by_vendor:
+        return (_cpu_flavor(pool),)
+    return tuple(_flavor(pool, cluster, vendor, tuple(models)) for vendor, models in sorted(by_vendor.items()))
+
+
+def _flavor(pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Accelerator, ...]) -> Flavor:
+    devices = pool.node_count * sum(group.count for group in pool.gpus if group.model in {item.slug for item in models})
+    whole = pool.node_count * pool.devices_per_node
+    slugs = tuple(sorted(item.slug for item in models))
+    labels, seen = _labels(pool, cluster, vendor, models)
+    return Flavor(
+        name=dns_label("-".join((*slugs, pool.name)) if pool.labels or len(slugs) > 1 else slugs[0]),
+        queue=str(vendor),
+        vendor=vendor,
+        models=slugs,
+        labels=labels,
+        taints=tuple(sorted(map(parse_taint, pool.taints))),
+        pools=(pool.name,),
+        devices=devices,
+        capacity=(
+            (CPU, _host(pool.cpus, UNCHECKED, pool) * devices // whole),
+            (MEMORY, _host(pool.memory.mib if pool.memory else None, UNCHECKED << 10, pool) * devices // whole),
+            *pool_resources(pool, cluster.backend, models, vendors()[vendor]),
+        ),
+        labels_seen=seen,
+    )
+
+
+def _cpu_flavor(pool: NodePool) -> Flavor:
+    return Flavor(
+        name=dns_label(f"cpu-{pool.name}"),
+        queue=CPU,
+        vendor=None,
+        models=(),
+        labels=pool.labels,
+        taints=tuple(sorted(map(parse_taint, pool.taints))),
+        pools=(pool.name,),
+        devices=0,
+        capacity=(
+            (CPU, _host(pool.cpus, UNCHECKED, pool)),
+            (MEMORY, _host(pool.memory.mib if pool.memory else None, UNCHECKED << 10, pool)),
+        ),
+    )
+
+
+def _host(per_node: int | None, unchecked: int, pool: NodePool) -> int:
+    return unchecked if per_node is None else per_node * pool.node_count
+
+
+def _labels(
+    pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Accelerator, ...]
+) -> tuple[tuple[tuple[str, str], ...], bool]:
+    """Labels that select the nodes, and whether each of the catalogue's was seen on a real node.
+
+    Where a node holds several models its product label names only one of them, and tells nothing.
+    """
+    if len(models) > 1:
+        return pool.labels, True
+    suffix = _label_suffix(pool, cluster, vendor)
+    catalogued = {key: value + suffix for key, value in models[0].kubernetes_labels}
+    unseen = models[0].product_label_seen is False and not set(catalogued) <= set(dict(pool.labels))
+    return tuple(sorted({**catalogued, **dict(pool.labels)}.items())), not unseen
+
+
+def _label_suffix(pool: NodePool, cluster: Cluster, vendor: Vendor) -> str:
+    layout, facts = layout_of(pool, cluster.backend), vendors()[vendor]
+    if layout.shared_units:
+        return facts.shared_label_suffix or ""
+    if layout.profile and layout.naming is Naming.SINGLE and facts.partition_label_suffix:
+        return facts.partition_label_suffix.replace("{profile}", layout.profile.replace("+", "."))
+    return ""
+
+
+def _joined(one: Flavor, other: Flavor) -> Flavor:
+    resources = [name for name, _ in one.capacity] + [
+        name for name, _ in other.capacity if name not in dict(one.capacity)
+    ]
+    return Flavor(
+        name=one.name,
+        queue=one.queue,
+        vendor=one.vendor,
+        models=one.models,
+        labels=one.labels,
+        taints=one.taints,
+        pools=one.pools + other.pools,
+        devices=one.devices + other.devices,
+        capacity=tuple((name, one.amount(name) + other.amount(name)) for name in resources),
+        labels_seen=one.labels_seen,
+    )

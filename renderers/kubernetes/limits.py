@@ -1,0 +1,82 @@
+"""What Kubernetes cannot be told, or does not hold to: sentences for `degraded[]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.plan import Degraded
+from planner.spec.cluster import BackendType, Queueing, Workload
+from renderers.kubernetes.workload import node_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from planner.spec.cluster import Cluster
+    from planner.spec.team import Team
+    from renderers.kubernetes.flavors import Flavor
+    from renderers.kubernetes.quota import Part
+    from renderers.payload import Payload
+
+
+def degraded(address: str, message: str) -> Degraded:
+    """One entry of this back end."""
+    return Degraded(address=address, backend=str(BackendType.KUBERNETES), message=message)
+
+
+def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded]:
+    """What holds for a cluster and its pools."""
+    address = f"cluster/{cluster.name}"
+    backend = cluster.backend
+    if backend.queueing not in {Queueing.KUEUE, Queueing.NONE}:
+        yield degraded(address, f"queues of {backend.queueing} are not written: jobs stay suspended until released")
+    if backend.queueing is Queueing.NONE:
+        yield degraded(address, "no queueing: quotas are held by the plan alone")
+    if backend.workload is not Workload.JOB:
+        yield degraded(address, f"jobs are written as batch Jobs, not as {backend.workload}")
+    for flavor in flavors:
+        pool = f"pool/{cluster.name}/{flavor.pools[0]}"
+        if not flavor.is_told_apart:
+            yield degraded(pool, "no label tells its nodes apart: label them and say so in labels of the pool")
+        elif not flavor.labels_seen:
+            yield degraded(pool, "its product label was never seen on a node: check it, or set labels of the pool")
+        if len(flavor.pools) > 1:
+            pools = ", ".join(flavor.pools)
+            yield degraded(pool, f"pools {pools} have the same models and labels: their quotas are counted together")
+
+
+def of_team(team: Team, parts: Sequence[Part]) -> Iterator[Degraded]:
+    """What holds for the quotas of a team."""
+    for quota in sorted({part.quota for part in parts if part.divided}):
+        yield degraded(
+            f"quota/{quota}",
+            "it covers several pools or models, which Kueue counts apart: its guarantee is divided among them as there "
+            "are devices, and its limit holds for each",
+        )
+    if any(part.weight != 1 for part in parts):
+        yield degraded(f"team/{team.name}", "its weight counts only where fairSharing is switched on in Kueue")
+    if parts and team.parent is not None:
+        yield degraded(f"team/{team.name}", f"limits of its parent {team.parent} are held by the plan alone")
+
+
+def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
+    """What holds for a job; `queued` says that Kueue admits it."""
+    job = payload.job
+    floors = bool(job.checkpoint or job.min_run.milliseconds)
+    named_user = job.user is not None and not job.user.replace(":", "").isdigit()
+    gres = ", ".join(name for name, _ in job.gres)
+    facts = (
+        (True, "its start waits for a release: nothing in the cluster starts it at the planned time"),
+        (bool(payload.later), "its interruption and later segments are carried out by apply, not by the cluster"),
+        (queued and floors, "Kueue knows neither checkpoints nor a minimum run: it may evict earlier than planned"),
+        (queued and not job.preemptible, "Kueue cannot be told never to interrupt it: only its guarantee protects it"),
+        (not node_names(payload), "the pool names no nodes: the scheduler chooses among those of the flavor"),
+        (
+            bool(payload.devices) and not payload.takes_whole_nodes,
+            "which devices of a node it gets is the device plugin's choice",
+        ),
+        (bool(gres), f"{gres} cannot be asked for in a pod"),
+        (job.needs.rdma, "no resource name of an RDMA device is known: the pods use the nodes' network as it is"),
+        (named_user, f"user {job.user} is not a number: the image's own user runs it"),
+        (job.template is not None, f"its template {job.template} is not laid under what is written"),
+    )
+    return tuple(text for holds, text in facts if holds)

@@ -1,0 +1,182 @@
+"""Guarantees as Kueue counts them: how much of each flavor a team's queue holds, may borrow and will lend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from planner.units import ceil_div
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from planner.plan import Plan
+    from planner.spec.team import Quota
+    from planner.specset import DeviceClass, SpecSet
+    from renderers.kubernetes.flavors import Flavor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What one team has of one flavor, in devices; None: no limit on borrowing, or everything unused is lent."""
+
+    flavor: str
+    nominal: int = 0
+    borrowing: int | None = None
+    lending: int | None = None
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one quota gives its team of the devices of one model in one pool.
+
+    `borrowing` is None where the quota has no limit, `lending` is None where it lends all it does not use.
+    """
+
+    quota: str
+    where: DeviceClass
+    nominal: int
+    borrowing: int | None
+    lending: int | None
+    weight: int
+    divided: bool
+
+
+def parts_of(team: str, plan: Plan, specset: SpecSet) -> tuple[Part, ...]:
+    """All that the quotas of a team give it at the beginning of the plan.
+
+    A quota that decides for several kinds of devices is divided among them as there are devices, since Kueue counts
+    each flavor apart; its limit then holds for each of them.
+    """
+    quotas = [quota for quota in specset.quotas if quota.team == team]
+    decided: dict[str, list[DeviceClass]] = {quota.name: [] for quota in quotas}
+    for place in specset.device_classes():
+        if (quota := deciding(quotas, place)) is not None:
+            decided[quota.name].append(place)
+    return tuple(part for quota in quotas for part in _parts(quota, decided[quota.name], plan))
+
+
+def _parts(quota: Quota, places: Sequence[DeviceClass], plan: Plan) -> Iterator[Part]:
+    weights = [place.devices for place in places]
+    guaranteed = split(guaranteed_now(quota, plan), weights)
+    lent = split(quota.lend or 0, weights)
+    for place, nominal, lending in zip(places, guaranteed, lent, strict=True):
+        limit = None if quota.limit is None else min(quota.limit, place.devices)
+        yield Part(
+            quota=quota.name,
+            where=place,
+            nominal=nominal,
+            borrowing=None if limit is None else max(0, limit - nominal),
+            lending=None if quota.lend is None else min(nominal, lending),
+            weight=quota.weight,
+            divided=len(places) > 1,
+        )
+
+
+def deciding(quotas: Sequence[Quota], place: DeviceClass) -> Quota | None:
+    """The most specific of one team's quotas that covers `place`: by pool, then cluster, model and vendor."""
+    covering = [quota for quota in quotas if _covers(quota, place)]
+    return max(covering, key=lambda quota: (_rank(quota), quota.name), default=None)
+
+
+def _covers(quota: Quota, place: DeviceClass) -> bool:
+    wanted = quota.gpus
+    return (
+        wanted.pool in {None, place.where.key}
+        and wanted.cluster in {None, place.where.cluster.name}
+        and (not wanted.models or place.accelerator.slug in wanted.models)
+        and wanted.vendor in {None, place.accelerator.vendor}
+    )
+
+
+def _rank(quota: Quota) -> tuple[bool, bool, bool, bool]:
+    wanted = quota.gpus
+    return wanted.pool is not None, wanted.cluster is not None, bool(wanted.models), wanted.vendor is not None
+
+
+def split(amount: int, weights: Sequence[int]) -> tuple[int, ...]:
+    """`amount` in parts as the weights are, in whole numbers that add up; largest remainders first, then in order."""
+    total = sum(weights)
+    if not total:
+        return (0,) * len(weights)
+    parts = [amount * weight // total for weight in weights]
+    by_remainder = sorted(range(len(weights)), key=lambda index: (-(amount * weights[index] % total), index))
+    for index in by_remainder[: amount - sum(parts)]:
+        parts[index] += 1
+    return tuple(parts)
+
+
+def guaranteed_now(quota: Quota, plan: Plan) -> int:
+    """What a quota guarantees when the plan begins: its schedule in the plan, else what it says without windows."""
+    for schedule in plan.quota:
+        if schedule.quota == quota.name and schedule.windows:
+            return int(Fraction(schedule.windows[0].guaranteed))
+    return quota.guaranteed
+
+
+def holding(parts: Sequence[Part], flavor: Flavor, cluster: str) -> Holding:
+    """What a team with these parts has of one flavor of a cluster."""
+    held = [part for part in parts if part.where.where.cluster.name == cluster and flavor.holds(part.where)]
+    covered = sum(part.where.devices for part in held)
+    borrowing = [part.borrowing for part in held if part.borrowing is not None]
+    lending = [part.lending for part in held if part.lending is not None]
+    all_limited = covered == flavor.devices and len(borrowing) == len(held) > 0
+    return Holding(
+        flavor=flavor.name,
+        nominal=sum(part.nominal for part in held),
+        borrowing=sum(borrowing) if all_limited else None,
+        lending=sum(lending) if held and len(lending) == len(held) else None,
+        weight=max((part.weight for part in held), default=1),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """Quantities of one resource of one flavor as they are written; empty where a limit does not apply."""
+
+    resource: str
+    nominal: str
+    borrowing: str = ""
+    lending: str = ""
+
+
+UNITS: Final = {"memory": "Mi"}
+
+
+def amounts(held: Holding, flavor: Flavor, resources: Sequence[str]) -> tuple[Amount, ...]:
+    """`held` as quantities of each resource; CPU and memory follow the devices.
+
+    A queue whose devices are guaranteed but whose CPU is not could never reclaim them, so that the part of the node
+    that belongs to a device is guaranteed, borrowed and lent with it. What the flavor lacks is 0 and stays 0.
+    """
+    return tuple(_amount(held, flavor, resource) for resource in resources)
+
+
+def _amount(held: Holding, flavor: Flavor, resource: str) -> Amount:
+    def written(devices: int | None) -> str:
+        return "" if devices is None else quantity(resource, share_of(devices, flavor, resource))
+
+    return Amount(
+        resource=resource,
+        nominal=quantity(resource, share_of(held.nominal, flavor, resource)),
+        borrowing=written(held.borrowing),
+        lending=written(held.lending),
+    )
+
+
+def share_of(devices: int, flavor: Flavor, resource: str) -> int:
+    """How much of a resource belongs to so many devices, rounded up."""
+    return ceil_div(flavor.amount(resource) * devices, flavor.devices) if flavor.devices else 0
+
+
+def spare(flavor: Flavor, held: Sequence[Holding], resource: str) -> str:
+    """What no team is guaranteed: the cohort's own quota, which all may borrow."""
+    taken = sum(share_of(item.nominal, flavor, resource) for item in held)
+    return quantity(resource, max(0, flavor.amount(resource) - taken))
+
+
+def quantity(resource: str, amount: int) -> str:
+    """A whole number with the unit that Kubernetes reads: cores, Mi of memory, or pieces."""
+    return f"{amount}{UNITS.get(resource, '')}" if amount else "0"
