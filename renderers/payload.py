@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from planner.catalog import Accelerator, VendorFacts
     from planner.plan import Device, NodeUse, Placement, Plan, Segment
-    from planner.spec.cluster import Cluster, NodePool
+    from planner.spec.cluster import Cluster, GpuGroup, NodePool
     from planner.spec.job import Job
     from planner.spec.work import Variant
     from planner.specset import SpecSet
@@ -46,7 +46,8 @@ class Payload:
     """One job, or one element of an array, as it runs in one cluster from `segment` on.
 
     `later` are further segments in the same cluster. `cpus`, `memory_mib` and `shm_mib` are per node, `shm_mib` lies
-    inside `memory_mib`; None where neither the job nor the pool says. `image` is empty where none is named.
+    inside `memory_mib`; None where neither the job nor the pool says. `image` is empty where none is named. `groups`
+    are the vendor's devices in each node, several where a node holds several models of it.
     """
 
     job: Job
@@ -55,6 +56,7 @@ class Payload:
     later: tuple[Segment, ...] = ()
     cluster: Cluster
     pool: NodePool
+    groups: tuple[GpuGroup, ...] = ()
     accelerator: Accelerator | None
     facts: VendorFacts | None
     image: str
@@ -96,9 +98,10 @@ class Payload:
 
     @property
     def takes_whole_nodes(self) -> bool:
-        """Whether no device of its nodes is left to others."""
+        """Whether no device of the vendor is left to others on its nodes."""
+        count = sum(group.count for group in self.groups)
         return all(
-            len({device.index for device in node.devices}) == self.pool.devices_per_node
+            len({device.index for device in node.devices}) == count
             and all(device.share is None and device.profile is None for device in node.devices)
             for node in self.nodes
         )
@@ -131,6 +134,7 @@ def _payload(placement: Placement, here: tuple[Segment, ...], specset: SpecSet, 
         later=here[1:],
         cluster=cluster,
         pool=pool,
+        groups=_groups(pool, segment, specset),
         accelerator=accelerator,
         facts=vendors()[Vendor(segment.vendor)] if segment.vendor else None,
         image=variant.image or "",
@@ -140,6 +144,10 @@ def _payload(placement: Placement, here: tuple[Segment, ...], specset: SpecSet, 
         memory_mib=memory_mib,
         shm_mib=_shm_mib(job, memory_mib, devices),
     )
+
+
+def _groups(pool: NodePool, segment: Segment, specset: SpecSet) -> tuple[GpuGroup, ...]:
+    return tuple(group for group in pool.gpus if specset.accelerator(group.model).vendor == segment.vendor)
 
 
 def _env(variant: Variant, address: str) -> tuple[EnvVar, ...]:

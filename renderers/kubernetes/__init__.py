@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from renderers.kubernetes.tree import render
+from renderers.kubernetes.verify import verify
 
-__all__ = ["render"]
+__all__ = ["render", "verify"]

@@ -137,9 +137,8 @@ def requests_of(payload: Payload) -> Amounts:
 
 def _check_one_model(payload: Payload) -> None:
     """Refuse what would be a lottery: the device plugin counts the models of a node together (UC-02)."""
-    groups = payload.pool.gpus
-    if len(groups) > 1 and not payload.takes_whole_nodes:
-        models = " and ".join(sorted({group.model for group in groups}))
+    if len(payload.groups) > 1 and not payload.takes_whole_nodes:
+        models = " and ".join(sorted({group.model for group in payload.groups}))
         raise Unsupported(
             f"the device plugin cannot select a model within a node, and the nodes of pool {payload.pool.name} hold "
             f"{models}. Take whole nodes, or run this on a Slurm or Compose cluster"

@@ -83,14 +83,11 @@ def specset_of(*texts: str) -> SpecSet:
 
 
 def a_job(name: str, *fields: str, team: str = "vision") -> str:
-    """A job's document; `fields` are further lines of YAML."""
-    lines = ["apiVersion: planner/v1", "kind: Job", f"name: {name}", f"team: {team}", *fields]
-    text = "\n".join(lines)
-    return (
-        text
-        + ("" if "image:" in text else "\nimage: registry.acme/train:1")
-        + ("" if "duration:" in text else "\nduration: 2h\n")
-    )
+    """A job's document; `fields` are further lines of YAML, each a field."""
+    given = {field.partition(":")[0] for field in fields}
+    missing = {"image": "registry.acme/train:1", "duration": "2h"}
+    rest = [f"{key}: {value}" for key, value in missing.items() if key not in given]
+    return "\n".join(["apiVersion: planner/v1", "kind: Job", f"name: {name}", f"team: {team}", *fields, *rest])
 
 
 def a_node(name: str, *devices: int | Device, role: str | None = None) -> NodeUse:

@@ -15,6 +15,7 @@ from renderers.kubernetes.naming import (
     label_value,
     object_name,
 )
+from tests.renderers.kubernetes.reading import expanded
 
 
 @pytest.mark.parametrize("text", ["a", "resnet", "a-b-c", "x1", "a" * 63])
@@ -92,21 +93,6 @@ def test_a_legal_key_is_seen(key: str) -> None:
 )
 def test_an_illegal_key_is_seen(key: str) -> None:
     assert not is_label_key(key)
-
-
-def expanded(text: str, variables: dict[str, str]) -> str:
-    """What the kubelet makes of a value: `$(NAME)` is replaced, `$$` is one `$`, any other `$` stands for itself."""
-    out, position = "", 0
-    while position < len(text):
-        rest = text[position:]
-        if rest.startswith("$$"):
-            out, position = out + "$", position + 2
-        elif rest.startswith("$(") and ")" in rest:
-            name = rest[2 : rest.index(")")]
-            out, position = out + variables.get(name, f"$({name})"), position + len(name) + 3
-        else:
-            out, position = out + rest[0], position + 1
-    return out
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""Rendered objects, parsed back and held against the plan: what was written is what was decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from renderers.kubernetes.naming import DNS_LABEL, POD_SUFFIX
+from renderers.kubernetes.resources import requests_of
+from renderers.kubernetes.workload import node_names
+from renderers.payload import jobs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from planner.plan import Degraded, Plan
+    from planner.spec.cluster import Cluster
+    from planner.specset import SpecSet
+    from renderers.payload import Payload
+
+Tree = dict[str, Any]
+
+KINDS: Final = frozenset(
+    {
+        "ClusterQueue",
+        "Cohort",
+        "Job",
+        "Kustomization",
+        "LocalQueue",
+        "Namespace",
+        "ResourceFlavor",
+        "Service",
+        "WorkloadPriorityClass",
+    }
+)
+ADDRESS: Final = "planner.dev/address"
+
+
+def verify(
+    documents: Mapping[str, Sequence[Any]],
+    plan: Plan,
+    specset: SpecSet,
+    cluster: Cluster,
+    degraded: Sequence[Degraded] = (),
+) -> tuple[str, ...]:
+    """What differs between the plan and the YAML files of a cluster, one sentence each; nothing when all is as planned.
+
+    `documents` are the parsed documents of each file by its path, `degraded` says which jobs were left out on purpose.
+    """
+    faults = list(_shapes(documents))
+    if faults:
+        return tuple(faults)
+    objects = [document for each in documents.values() for document in each]
+    refused = {item.address for item in degraded if item.message.startswith("not written: ")}
+    faults += _names(objects)
+    faults += _listed(documents, cluster)
+    faults += _jobs(objects, [job for job in jobs_of(plan, specset, cluster) if job.address not in refused])
+    return tuple(faults)
+
+
+def _shapes(documents: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    for path, found in sorted(documents.items()):
+        if len(found) != 1 or not isinstance(found[0], dict):
+            yield f"{path} holds {len(found)} documents, not one object"
+        elif found[0].get("kind") not in KINDS:
+            yield f"{path} is of the kind {found[0].get('kind')}, which is never written"
+
+
+def _names(objects: Sequence[Tree]) -> Iterator[str]:
+    counted = Counter(
+        (item["apiVersion"], item["kind"], item["metadata"].get("namespace", ""), item["metadata"]["name"])
+        for item in objects
+        if "metadata" in item
+    )
+    for (_, kind, namespace, name), times in sorted(counted.items()):
+        if times > 1:
+            yield f"{kind} {namespace}/{name} is written {times} times"
+        if kind == "Job" and len(name) + POD_SUFFIX > DNS_LABEL:
+            yield f"Job {namespace}/{name} leaves no room for the names of its pods"
+
+
+def _listed(documents: Mapping[str, Sequence[Any]], cluster: Cluster) -> Iterator[str]:
+    own = f"{cluster.name}/kustomization.yaml"
+    listed = {f"{cluster.name}/{path}" for path in documents[own][0]["resources"]} if own in documents else set()
+    for path in sorted(listed ^ (documents.keys() - {own})):
+        yield f"{path} is {'listed but not written' if path in listed else 'written but not listed'}"
+
+
+def _jobs(objects: Sequence[Tree], planned: Sequence[Payload]) -> Iterator[str]:
+    written: dict[str, Tree] = {}
+    for item in objects:
+        if item["kind"] == "Job":
+            written[item["metadata"]["annotations"][ADDRESS]] = item
+    addresses = {payload.address for payload in planned}
+    yield from (f"{address} is planned but not written" for address in sorted(addresses - written.keys()))
+    yield from (f"{address} is written but not planned" for address in sorted(written.keys() - addresses))
+    for payload in planned:
+        if payload.address in written:
+            yield from _job(written[payload.address], payload)
+
+
+def _job(item: Tree, payload: Payload) -> Iterator[str]:
+    spec, pod = item["spec"], item["spec"]["template"]["spec"]
+    containers = pod["containers"]
+    limits = containers[0]["resources"]["limits"]
+    devices = {name: str(amount) for name, amount in requests_of(payload)}
+    facts = (
+        ("one container", len(containers), 1),
+        ("pods", spec["completions"], len(payload.nodes)),
+        ("pods at once", spec["parallelism"], len(payload.nodes)),
+        ("image", containers[0]["image"], payload.image),
+        ("devices", {name: amount for name, amount in limits.items() if name != "memory"}, devices),
+        ("nodes", _hostnames(pod), node_names(payload)),
+        ("time limit", spec["activeDeadlineSeconds"], payload.placement.limit_seconds),
+    )
+    for what, seen, expected in facts:
+        if seen != expected:
+            yield f"{payload.address}: {what}: written {seen}, planned {expected}"
+
+
+def _hostnames(pod: Tree) -> tuple[str, ...]:
+    affinity = pod.get("affinity", {}).get("nodeAffinity")
+    if affinity is None:
+        return ()
+    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return tuple(terms[0]["matchExpressions"][0]["values"])
