@@ -1,0 +1,233 @@
+"""What one variant of a job asks of a pool, reduced to what decides: equal asks get equal answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from planner.units import ceil_fraction
+
+if TYPE_CHECKING:
+    from planner.catalog import Catalog, Vendor, VendorFacts
+    from planner.spec.job import Job
+    from planner.spec.policy import Policy
+    from planner.spec.work import GpuRequest, TimeByModel, Topology, Variant, WorkPlace
+
+_SECOND_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """`replicas` alike parts of a gang with `devices` each, spread evenly over `nodes` (None: as few as possible)."""
+
+    role: str | None
+    replicas: int
+    devices: int
+    nodes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostNeed:
+    """What a part needs of a node besides devices; None where the node's fair share per device is taken."""
+
+    cpus: int | None = None
+    memory_mib: int | None = None
+    cpus_per_device: int | None = None
+    memory_mib_per_device: int | None = None
+    gres: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long it is expected to run and may run at most on a model; `estimated`: scaled by the catalogue's speed."""
+
+    expected_seconds: int
+    limit_seconds: int
+    limit_is_given: bool
+    estimated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One variant of a job; `vendor` is None for work on CPUs only, `toolkit` is the release its image names.
+
+    Equal asks are judged once, so nothing of a job's name or time is in it.
+    """
+
+    team: str
+    variant: str
+    vendor: Vendor | None
+    models: tuple[str, ...]
+    device_memory_mib: int
+    pieces: tuple[Piece, ...]
+    host: HostNeed
+    linked: bool
+    topology: Topology | None
+    duration: TimeByModel
+    place: WorkPlace
+    pin_pool: str | None
+    pin_nodes: tuple[str, ...]
+    rdma: bool
+    features: tuple[str, ...]
+    tolerations: tuple[str, ...]
+    toolkit: tuple[int, ...]
+    interruptible: bool
+    most_micros: int | None
+    most_micros_per_hour: int | None
+
+    @property
+    def devices(self) -> int:
+        """Devices of the whole gang."""
+        return sum(piece.replicas * piece.devices for piece in self.pieces)
+
+
+def asks(job: Job, facts: Mapping[Vendor, VendorFacts]) -> tuple[Ask, ...]:
+    """Each variant of a job as an ask, in the order written."""
+    return tuple(_ask(job, way, facts) for way in job.ways())
+
+
+def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
+    gpus = way.gpus
+    assert gpus is not None, "ways() fills in the devices"
+    pieces = _pieces(job, gpus)
+    vendor = way.vendor if any(piece.devices for piece in pieces) else None
+    return Ask(
+        team=job.team,
+        variant=way.name,
+        vendor=vendor,
+        models=tuple(way.models) if vendor is not None else (),
+        device_memory_mib=gpus.memory.mib if gpus.memory else 0,
+        pieces=pieces,
+        host=_host(job, way),
+        linked=gpus.link.value == "required",
+        topology=job.topology,
+        duration=way.duration,
+        place=job.place,
+        pin_pool=job.pin.pool if job.pin else None,
+        pin_nodes=tuple(job.pin.nodes) if job.pin else (),
+        rdma=job.needs.rdma,
+        features=tuple(sorted(job.needs.features)),
+        tolerations=tuple(sorted(job.needs.tolerations)),
+        toolkit=toolkit(way.image or "", facts[vendor]) if vendor is not None else (),
+        interruptible=job.preemptible,
+        most_micros=job.max_cost.total.micros if job.max_cost and job.max_cost.total else None,
+        most_micros_per_hour=job.max_cost.per_hour.micros if job.max_cost and job.max_cost.per_hour else None,
+    )
+
+
+def _pieces(job: Job, gpus: GpuRequest) -> tuple[Piece, ...]:
+    if not job.roles:
+        return (Piece(role=None, replicas=1, devices=gpus.count, nodes=gpus.nodes),)
+    return tuple(
+        Piece(role=role.name, replicas=role.replicas, devices=role.gpus.count, nodes=role.gpus.nodes)
+        for role in job.roles
+    )
+
+
+def _host(job: Job, way: Variant) -> HostNeed:
+    return HostNeed(
+        cpus=way.cpus,
+        memory_mib=way.memory.mib if way.memory else None,
+        cpus_per_device=job.cpus_per_gpu,
+        memory_mib_per_device=job.memory_per_gpu.mib if job.memory_per_gpu else None,
+        gres=tuple(job.gres),
+    )
+
+
+def toolkit(image: str, facts: VendorFacts) -> tuple[int, ...]:
+    """The release of CUDA or ROCm that an image's last part names (`cu13`, `cuda12.8`, `cu128`, `rocm6.3`), or `()`.
+
+    Three digits without a point, as PyTorch writes them, are a major of two and a minor of one digit.
+    """
+    words = "|".join(sorted(map(re.escape, facts.image_words), key=len, reverse=True))
+    if not words:
+        return ()
+    found = re.search(
+        rf"(?<![a-z])(?:{words})[-_]?([0-9]+)((?:\.[0-9]+)*)", image.rsplit("/", 1)[-1].partition("@")[0].lower()
+    )
+    if found is None:
+        return ()
+    whole, rest = found[1], [int(part) for part in found[2].split(".") if part]
+    if len(whole) == 3 and not rest:
+        return int(whole[:2]), int(whole[2])
+    return int(whole), *rest
+
+
+def speed(catalog: Catalog, policy: Policy, model: str) -> Fraction | None:
+    """How fast a model is against the policy's reference, None where no measurement tells."""
+    if model == policy.reference:
+        return Fraction(1)
+    accelerator, reference = catalog.get(model), catalog.get(policy.reference)
+    if accelerator is None or reference is None or not accelerator.speed_ppm or not reference.speed_ppm:
+        return None
+    return Fraction(accelerator.speed_ppm, reference.speed_ppm)
+
+
+def timing(ask: Ask, model: str | None, catalog: Catalog, policy: Policy) -> Timing | None:
+    """How long the ask runs on a model (None: on CPUs), None where nothing tells.
+
+    One length holds on the models that the ask names, else on the policy's reference; on others it scales with speed.
+    """
+    times = ask.duration
+    if times.by_model:
+        written = dict(times.by_model).get(model or "")
+        return None if written is None else _timing(written.milliseconds, times, Fraction(1), estimated=False)
+    if times.expected is None:
+        return None
+    if model is None or ask.models or model == policy.reference:
+        return _timing(times.expected.milliseconds, times, Fraction(1), estimated=False)
+    known = speed(catalog, policy, model)
+    return None if known is None else _timing(times.expected.milliseconds, times, known, estimated=True)
+
+
+def _timing(milliseconds: int, times: TimeByModel, pace: Fraction, *, estimated: bool) -> Timing:
+    expected = Fraction(milliseconds) / pace
+    limit = Fraction(times.limit.milliseconds) / pace if times.limit else expected * 5 / 4
+    return Timing(
+        expected_seconds=max(1, ceil_fraction(expected / _SECOND_MS)),
+        limit_seconds=max(1, ceil_fraction(expected / _SECOND_MS), ceil_fraction(limit / _SECOND_MS)),
+        limit_is_given=times.limit is not None,
+        estimated=estimated,
+    )
+
+
+def work_gpu_milliseconds(ask: Ask, catalog: Catalog, policy: Policy) -> Iterator[Fraction]:
+    """The ask's work in milliseconds of the reference model, once for each model whose time is written.
+
+    A model of unknown speed counts as fast as the reference.
+    """
+    times = ask.duration
+    weight = Fraction(ask.devices) if ask.devices else Fraction(_cpus(ask), CPUS_A_DEVICE)
+    if times.expected is not None and not times.by_model:
+        models: tuple[str, ...] = ask.models or (policy.reference,)
+        for model in models if ask.devices else (policy.reference,):
+            yield weight * times.expected.milliseconds * (speed(catalog, policy, model) or 1)
+    for model, length in times.by_model:
+        yield weight * length.milliseconds * (speed(catalog, policy, model) or 1)
+
+
+CPUS_A_DEVICE = 100
+"""Work without devices counts as one device per so many CPUs: what clouds ask for a CPU core is about a hundredth."""
+
+
+def _cpus(ask: Ask) -> int:
+    nodes = sum(piece.replicas * (piece.nodes or 1) for piece in ask.pieces)
+    return nodes * (ask.host.cpus or 1)
+
+
+def fair_share(capacity: int, devices: int, devices_per_node: int) -> int:
+    """The part of a node's resource that goes with so many of its devices, rounded down; nothing without devices."""
+    return capacity * devices // devices_per_node if devices else 0
+
+
+def even_split(devices: int, nodes: int) -> int | None:
+    """Devices on each of so many nodes, None when they do not divide."""
+    return devices // nodes if devices % nodes == 0 else None
+
+
+def divisors(devices: int) -> Iterator[int]:
+    """Numbers of nodes over which so many devices divide evenly, fewest first."""
+    yield from (nodes for nodes in range(1, devices + 1) if devices % nodes == 0)

@@ -1,0 +1,376 @@
+"""The legal ways to run an ask: every pool that takes it, and for every other pool the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from planner.compile import quotas
+from planner.compile.ask import timing
+from planner.compile.horizon import length_text
+from planner.compile.refusal import Code, Refusal
+from planner.compile.shape import shapes
+from planner.units import Money, ceil_div
+
+if TYPE_CHECKING:
+    from planner.catalog import Catalog, Vendor, VendorFacts
+    from planner.compile.ask import Ask, Timing
+    from planner.compile.fleet import DeviceGroup, FleetPool
+    from planner.compile.shape import Shape
+    from planner.spec.policy import Policy
+
+_HOUR: Final = 3_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What candidates are judged by besides the ask itself."""
+
+    fleet: tuple[FleetPool, ...]
+    known: quotas.Quotas
+    catalog: Catalog
+    policy: Policy
+    facts: Mapping[Vendor, VendorFacts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Devices of one model in one pool, or its CPUs only (`position` None)."""
+
+    at: int
+    pool: FleetPool
+    position: int | None
+
+    @property
+    def group(self) -> DeviceGroup | None:
+        """The devices, None for CPUs only."""
+        return None if self.position is None else self.pool.groups[self.position]
+
+    @property
+    def subject(self) -> str:
+        """What messages name."""
+        return self.pool.address
+
+    def refuse(self, code: Code, message: str, fix: str | None = None) -> Refusal:
+        """A refusal of this site."""
+        return Refusal(code=code, subject=self.subject, message=message, fix=fix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One legal way to run: `variant` on a site, in `shapes`; `nodes` are the eligible ones by position (None: all).
+
+    Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
+    """
+
+    variant: str
+    site: Site
+    shapes: tuple[Shape, ...]
+    devices: int
+    expected_seconds: int
+    limit_seconds: int
+    estimated: bool
+    nodes: tuple[int, ...] | None
+    cash_micros_per_hour: int
+    power_milliwatts: int
+
+    @property
+    def name(self) -> str:
+        """How messages of the solver name the mode."""
+        return f"{self.variant} on {self.site.pool.name}"
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of the whole gang."""
+        return sum(shape.count for shape in self.shapes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """The candidates of an ask in order of the fleet, and the reasons of the pools that do not take it."""
+
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+
+
+def offers(ask: Ask, grounds: Grounds) -> Offers:
+    """Try every device group of every pool."""
+    candidates: list[Candidate] = []
+    refusals: list[Refusal] = []
+    for site in sites(grounds.fleet, devices=ask.vendor is not None):
+        found = _offer(ask, site, grounds)
+        (candidates if isinstance(found, Candidate) else refusals).append(found)  # type: ignore[arg-type]
+    return Offers(candidates=tuple(candidates), refusals=tuple(refusals))
+
+
+def sites(fleet: Sequence[FleetPool], *, devices: bool) -> Iterator[Site]:
+    """Where work may run: each device group, or each pool as a whole for work without devices."""
+    for at, pool in enumerate(fleet):
+        if devices and pool.groups:
+            yield from (Site(at=at, pool=pool, position=position) for position in range(len(pool.groups)))
+        else:
+            yield Site(at=at, pool=pool, position=None)
+
+
+def _offer(ask: Ask, site: Site, grounds: Grounds) -> Candidate | Refusal:
+    for check in _BEFORE:
+        if found := check(ask, site, grounds):
+            return found
+    spread = shapes(ask, site.pool, site.group)
+    if isinstance(spread, Refusal):
+        return spread
+    for test in _AFTER:
+        if found := test(ask, site, grounds, spread):
+            return found
+    times = _times(ask, site, grounds)
+    if isinstance(times, Refusal):
+        return times
+    candidate = _candidate(ask, site, spread, times)
+    return _too_dear(ask, candidate, grounds) or candidate
+
+
+def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    place, pool = ask.place, site.pool
+    region = pool.cluster.place.name or pool.cluster.name
+    here = {pool.cluster.name, pool.name, region}
+    allowed = ((place.clusters, pool.cluster.name), (place.pools, pool.name), (place.regions, region))
+    if any(wanted and name not in wanted for wanted, name in allowed):
+        wanted = ", ".join((*place.clusters, *place.pools, *place.regions))
+        return site.refuse(Code.PLACE, f"the job's place allows only {wanted}", "widen place")
+    if excluded := sorted(here & set(place.exclude)):
+        return site.refuse(Code.PLACE, f"the job's place excludes {excluded[0]}", "take it out of place.not")
+    return None
+
+
+def _pin(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    if ask.pin_pool not in {None, site.pool.name}:
+        return site.refuse(Code.PIN, f"the job is pinned to {ask.pin_pool}", "remove pin.pool")
+    missing = [name for name in ask.pin_nodes if name not in site.pool.nodes]
+    if missing:
+        return site.refuse(
+            Code.PIN, f"the job is pinned to node {missing[0]}, which is not in this pool", "change pin.nodes"
+        )
+    return None
+
+
+def _market(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    if not site.pool.nodes:
+        return site.refuse(Code.MARKET, "no node may be created on demand here", "raise max_nodes.on_demand")
+    return None
+
+
+def _vendor(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    if ask.vendor is None:
+        return None
+    if site.group is None:
+        return site.refuse(Code.VENDOR, "the pool has no devices")
+    if site.group.vendor is not ask.vendor:
+        facts = grounds.facts
+        here, wanted = facts[site.group.vendor].title, facts[ask.vendor].title
+        message = f"{site.group.model} is made by {here}, variant {ask.variant} runs on {wanted}"
+        return site.refuse(Code.VENDOR, message, f"add a variant for {here}")
+    return None
+
+
+def _model(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    if site.group is None:
+        return None
+    listed = tuple(model for model, _ in ask.duration.by_model)
+    for models, field in ((ask.models, "asks for"), (listed, "has a duration only for")):
+        if models and site.group.model not in models:
+            message = f"the pool has {site.group.model}, variant {ask.variant} {field} {', '.join(models)}"
+            return site.refuse(Code.MODEL, message, f"add {site.group.model}")
+    return None
+
+
+def _device_memory(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    if site.group is None or not ask.device_memory_mib:
+        return None
+    if site.group.memory_mib is None:
+        return site.refuse(
+            Code.DEVICE_MEMORY, f"the memory of {site.group.model} is not known", "state gpus.memory in the pool"
+        )
+    if site.group.memory_mib < ask.device_memory_mib:
+        message = f"needs {ask.device_memory_mib} MiB on a device, {site.group.model} has {site.group.memory_mib} MiB"
+        return site.refuse(Code.DEVICE_MEMORY, message)
+    return None
+
+
+def _software(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
+    """Compare what both sides state: the image's toolkit with the driver's, and with those that know the model."""
+    if site.group is None or ask.vendor is None or not ask.toolkit:
+        return None
+    key = grounds.facts[ask.vendor].software_key or ""
+    here = _release(getattr(site.pool.pool.software, key, None) if key else None)
+    wanted = _release_text(ask.toolkit)
+    if here and ask.toolkit[0] > here[0]:
+        message = f"the image needs {key} {wanted}, drivers here run up to {_release_text(here)}"
+        return site.refuse(Code.SOFTWARE, message, "use an older image, or renew the drivers")
+    first, dropped = (
+        _release(text) for text in (site.group.accelerator.software_first, site.group.accelerator.software_dropped)
+    )
+    if first and ask.toolkit < first[: len(ask.toolkit)]:
+        message = f"the image has {key} {wanted}, {site.group.model} is known from {_release_text(first)} on"
+        return site.refuse(Code.SOFTWARE, message, "use a newer image")
+    if dropped and ask.toolkit >= dropped[: len(ask.toolkit)]:
+        message = f"the image has {key} {wanted}, which dropped {site.group.model} in {_release_text(dropped)}"
+        return site.refuse(Code.SOFTWARE, message, "use an older image")
+    return None
+
+
+def _release(text: str | None) -> tuple[int, ...]:
+    parts = (text or "").split(".")
+    return tuple(map(int, parts)) if all(part.isdigit() for part in parts) else ()
+
+
+def _release_text(release: tuple[int, ...]) -> str:
+    return ".".join(map(str, release))
+
+
+def _topology(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    nodes = sum(shape.count for shape in spread)
+    topology = ask.topology
+    if topology is None or not topology.required or topology.within.value not in {"node", "island"} or nodes == 1:
+        return None
+    message = f"needs {ask.devices} devices within one {topology.within.value}, here they take {nodes} nodes"
+    return site.refuse(Code.NODE_SIZE, message, "ask for fewer devices, or let it spread over the pool")
+
+
+def _link(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    """Devices are sure to be linked where all of a node are one island; which of several islands is not chosen yet."""
+    island = ask.topology is not None and ask.topology.required and ask.topology.within.value == "island"
+    most = max(shape.devices for shape in spread)
+    if site.group is None or most < 2 or not (ask.linked or island):
+        return None
+    size = site.group.accelerator.island
+    if site.pool.pool.links or size is None or 1 < size < site.group.count:
+        message = f"devices of a {site.group.model} node form several islands, or it is not known which"
+        return site.refuse(
+            Code.LINK, f"{message}; choosing linked ones is not planned yet", "take whole nodes, or leave the link out"
+        )
+    if size < most:
+        return site.refuse(Code.LINK, f"{site.group.model} devices are not linked with each other")
+    return None
+
+
+def _features(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    missing = sorted(set(ask.features) - set(site.pool.pool.features))
+    if missing:
+        return site.refuse(
+            Code.FEATURES, f"the pool does not declare feature {missing[0]}", f"add {missing[0]} to its features"
+        )
+    here = {name.removeprefix("gres/") for name in site.pool.resources if name.startswith("gres/")}
+    lacking = sorted({name for name, number in ask.host.gres if number} - here)
+    if lacking:
+        return site.refuse(
+            Code.FEATURES, f"the pool states no {lacking[0]} in its gres", f"add {lacking[0]} to its gres"
+        )
+    return None
+
+
+def _rdma(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    if ask.rdma and not site.pool.pool.network.rdma:
+        return site.refuse(
+            Code.RDMA, "the job needs RDMA, the pool's network states none", "set network.rdma if it has it"
+        )
+    return None
+
+
+def _quota(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    if site.position is None:
+        return None
+    cell = (site.at, site.position)
+    return quotas.refusal(
+        grounds.known, ask.team, cell, ask.devices, interruptible=ask.interruptible, subject=site.subject
+    )
+
+
+def _taints(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    """Only the device taint of the site's own vendor is tolerated unasked."""
+    own = grounds.facts[site.group.vendor].taint_key if site.group else None
+    for taint in site.pool.pool.taints:
+        key, value, effect = _taint(taint)
+        if effect == "PreferNoSchedule" or key == own:
+            continue
+        if not any(_tolerates(toleration, key, value, effect) for toleration in ask.tolerations):
+            return site.refuse(Code.TAINT, f"its nodes have the taint {taint}", f'add "{taint}" to needs.tolerations')
+    return None
+
+
+def _taint(text: str) -> tuple[str, str, str]:
+    pair, _, effect = text.partition(":")
+    key, _, value = pair.partition("=")
+    return key, value, effect
+
+
+def _tolerates(toleration: str, key: str, value: str, effect: str) -> bool:
+    its_key, its_value, its_effect = _taint(toleration)
+    return its_key == key and its_value in {"", value} and its_effect in {"", effect}
+
+
+def _times(ask: Ask, site: Site, grounds: Grounds) -> Timing | Refusal:
+    model = site.group.model if site.group else None
+    found = timing(ask, model, grounds.catalog, grounds.policy)
+    if found is None:
+        message = f"how fast {model} is against {grounds.policy.reference} is not known"
+        return site.refuse(Code.SPEED_UNKNOWN, message, f"give the job a duration for {model}")
+    return found
+
+
+def _limited(ask: Ask, site: Site, times: Timing) -> int | Refusal:
+    """The limit of a run on the site; one that is not written is cut to what the pool allows."""
+    most = site.pool.pool.max_duration
+    if most is None or times.limit_seconds <= most.seconds:
+        return times.limit_seconds
+    if times.expected_seconds > most.seconds or times.limit_is_given:
+        asked = times.limit_seconds if times.limit_is_given else times.expected_seconds
+        message = f"may run for {length_text(asked)}, the pool allows {length_text(most.seconds)}"
+        return site.refuse(Code.DURATION_LIMIT, message, "shorten duration or raise the pool's max_duration")
+    return most.seconds
+
+
+def _candidate(ask: Ask, site: Site, spread: tuple[Shape, ...], times: Timing) -> Candidate | Refusal:
+    limit = _limited(ask, site, times)
+    if isinstance(limit, Refusal):
+        return limit
+    nodes = sum(shape.count for shape in spread)
+    power = site.group.power_milliwatts if site.group and site.pool.is_own else None
+    return Candidate(
+        variant=ask.variant,
+        site=site,
+        shapes=spread,
+        devices=ask.devices,
+        expected_seconds=times.expected_seconds,
+        limit_seconds=limit,
+        estimated=times.estimated,
+        nodes=tuple(sorted(site.pool.nodes.index(name) for name in ask.pin_nodes)) or None,
+        cash_micros_per_hour=nodes * site.pool.node_micros_per_hour,
+        power_milliwatts=ask.devices * (power or 0),
+    )
+
+
+def _too_dear(ask: Ask, candidate: Candidate | Refusal, grounds: Grounds) -> Refusal | None:
+    if isinstance(candidate, Refusal):
+        return candidate
+    currency, hourly = grounds.policy.currency, candidate.cash_micros_per_hour
+    site, nodes = candidate.site, candidate.node_count
+    each = Money(currency, site.pool.node_micros_per_hour)
+    if ask.most_micros_per_hour is not None and hourly > ask.most_micros_per_hour:
+        allowed = Money(currency, ask.most_micros_per_hour)
+        message = f"{nodes} nodes at {each}/h cost {Money(currency, hourly)}/h, max_cost allows {allowed}/h"
+        return site.refuse(Code.MAX_COST, message, f"raise max_cost.per_hour to {Money(currency, hourly)}")
+    total = ceil_div(hourly * candidate.expected_seconds, _HOUR)
+    if ask.most_micros is not None and total > ask.most_micros:
+        length, allowed = length_text(candidate.expected_seconds), Money(currency, ask.most_micros)
+        message = f"{nodes} nodes at {each}/h for {length} cost {Money(currency, total)}, max_cost allows {allowed}"
+        return site.refuse(Code.MAX_COST, message, f"raise max_cost.total to {Money(currency, total)}")
+    return None
+
+
+_BEFORE: Final[tuple[Callable[[Ask, Site, Grounds], Refusal | None], ...]] = (
+    _place, _pin, _market, _vendor, _model, _device_memory, _software,
+)  # fmt: skip
+_AFTER: Final[tuple[Callable[[Ask, Site, Grounds, tuple[Shape, ...]], Refusal | None], ...]] = (
+    _topology, _link, _features, _rdma, _quota, _taints,
+)  # fmt: skip

@@ -1,0 +1,162 @@
+"""The fleet as the solver counts it: one pool for each node pool and market, with its resources and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, count, islice
+from typing import TYPE_CHECKING, Final
+
+from planner.names import address
+from planner.units import ceil_div
+
+if TYPE_CHECKING:
+    from planner.catalog import Accelerator, Catalog, Vendor
+    from planner.spec.cluster import Cluster, NodePool
+
+DEVICES: Final = "devices"
+CPUS: Final = "cpus"
+MEMORY: Final = "memory"
+_HOUR: Final = 3_600
+_MILLION: Final = 1_000_000
+
+
+class Market(StrEnum):
+    """Where nodes come from: own hardware, or a cloud's on-demand market."""
+
+    OWN = "own"
+    ON_DEMAND = "on_demand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceGroup:
+    """Devices of one model in each node of a pool; `resource` is where their own count stands among the resources."""
+
+    accelerator: Accelerator
+    count: int
+    memory_mib: int | None
+    indices: tuple[int, ...]
+    resource: int
+    power_milliwatts: int | None
+
+    @property
+    def model(self) -> str:
+        """The catalogue's slug."""
+        return self.accelerator.slug
+
+    @property
+    def vendor(self) -> Vendor:
+        """Who makes them."""
+        return self.accelerator.vendor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetPool:
+    """A node pool in one market.
+
+    `resources` begins with all devices; where nodes hold several models each has a count of its own after it. Then come
+    CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. On demand,
+    `nodes` are as many as may be created; their price is per node and hour.
+    """
+
+    cluster: Cluster
+    pool: NodePool
+    market: Market
+    groups: tuple[DeviceGroup, ...]
+    resources: tuple[str, ...]
+    capacity: tuple[int, ...]
+    nodes: tuple[str, ...]
+    node_micros_per_hour: int
+
+    @property
+    def name(self) -> str:
+        """`cluster/pool`, as the plan names it."""
+        return f"{self.cluster.name}/{self.pool.name}"
+
+    @property
+    def address(self) -> str:
+        """`pool/cluster/pool`, as messages name it."""
+        return address("pool", self.cluster.name, self.pool.name)
+
+    @property
+    def devices_per_node(self) -> int:
+        """Devices of all models in one node."""
+        return self.capacity[0]
+
+    @property
+    def ceiling(self) -> int | None:
+        """The most nodes that the market grants; None for own hardware."""
+        return None if self.market is Market.OWN else len(self.nodes)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether nodes stand there anyway and are shared by jobs, or are rented for one job and billed whole."""
+        return self.market is Market.OWN
+
+
+def fleet(clusters: Iterable[Cluster], catalog: Catalog) -> tuple[FleetPool, ...]:
+    """Every pool in its market, sorted by name."""
+    pools = (_fleet_pool(cluster, pool, catalog) for cluster in clusters for pool in cluster.pools)
+    return tuple(sorted(pools, key=lambda pool: (pool.name, pool.market)))
+
+
+def _fleet_pool(cluster: Cluster, pool: NodePool, catalog: Catalog) -> FleetPool:
+    rented = pool.max_nodes is not None or pool.price.on_demand is not None
+    groups = _groups(pool, catalog)
+    counted = _counted(pool, groups)
+    return FleetPool(
+        cluster=cluster,
+        pool=pool,
+        market=Market.ON_DEMAND if rented else Market.OWN,
+        groups=groups,
+        resources=tuple(name for name, _ in counted),
+        capacity=tuple(amount for _, amount in counted),
+        nodes=_node_names(pool),
+        node_micros_per_hour=pool.price.on_demand.micros_per_hour if pool.price.on_demand else 0,
+    )
+
+
+def _groups(pool: NodePool, catalog: Catalog) -> tuple[DeviceGroup, ...]:
+    several = len(pool.gpus) > 1
+    return tuple(
+        DeviceGroup(
+            accelerator=accelerator,
+            count=group.count,
+            memory_mib=group.memory.mib if group.memory else accelerator.memory_mib,
+            indices=tuple(sorted(indices)),
+            resource=position + 1 if several else 0,
+            power_milliwatts=pool.power.milliwatts if pool.power else accelerator.tdp_milliwatts,
+        )
+        for position, (group, indices) in enumerate(zip(pool.gpus, pool.device_indices(), strict=True))
+        if (accelerator := catalog.get(group.model)) is not None
+    )
+
+
+def _counted(pool: NodePool, groups: tuple[DeviceGroup, ...]) -> list[tuple[str, int]]:
+    counted = [(DEVICES, sum(group.count for group in groups))]
+    if len(groups) > 1:
+        counted += [(group.model, group.count) for group in groups]
+    if pool.cpus is not None:
+        counted.append((CPUS, pool.cpus))
+    if pool.memory is not None:
+        counted.append((MEMORY, pool.memory.mib))
+    return counted + [(f"gres/{name}", amount) for name, amount in pool.gres]
+
+
+def _node_names(pool: NodePool) -> tuple[str, ...]:
+    names = pool.node_names()
+    if pool.max_nodes is None:
+        return names
+    made = (f"{pool.name}-{number:04}" for number in count(1))
+    return tuple(islice(chain(names, (name for name in made if name not in names)), pool.max_nodes.on_demand))
+
+
+def micros_per_slot(micros_per_hour: int, slot_seconds: int) -> int:
+    """A price per hour as money per slot, rounded up."""
+    return ceil_div(micros_per_hour * slot_seconds, _HOUR)
+
+
+def power_micros_per_slot(milliwatts: int, micros_per_kwh: int, slot_seconds: int) -> int:
+    """What so much power costs in a slot, rounded up."""
+    return ceil_div(milliwatts * micros_per_kwh * slot_seconds, _MILLION * _HOUR)

@@ -1,0 +1,264 @@
+"""The whole compilation: a SpecSet and a start become a Problem, with what is needed to read its solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.catalog import vendors
+from planner.compile import budgets as money
+from planner.compile import quotas
+from planner.compile.ask import Ask, asks
+from planner.compile.candidate import Grounds, Offers, offers
+from planner.compile.fleet import FleetPool, fleet
+from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
+from planner.compile.past import Past, past
+from planner.compile.refusal import Category, Refusal, one_a_subject
+from planner.compile.tasks import Ground, Work, frozen, task, timed
+from planner.compile.unsupported import place_of, refused
+from planner.diagnostics import Diagnostic, Severity, SpecError
+from planner.names import Address, address, element
+from planner.spec.policy import OnInvalid
+from planner.units import ceil_div
+from solvers.problem import Closure, Node, Pool, Problem, Row, Task
+from solvers.rules import Rule
+
+if TYPE_CHECKING:
+    from planner.plan import Plan
+    from planner.spec.job import Job
+    from planner.spec.snapshot import Snapshot
+    from planner.specset import SpecSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A problem, and what its positions mean: `fleet` its pools, `works` its tasks, `rows.by_quota` its rows.
+
+    `frozen` are the addresses that are held to their previous run.
+    """
+
+    specset: SpecSet
+    horizon: Horizon
+    problem: Problem
+    fleet: tuple[FleetPool, ...]
+    known: quotas.Quotas
+    rows: quotas.Rows
+    works: tuple[Work, ...]
+    frozen: frozenset[str] = frozenset()
+
+
+def compiled(
+    specset: SpecSet,
+    *,
+    start: int,
+    snapshot: Snapshot | None = None,
+    previous: Plan | None = None,
+    thawed: frozenset[str] = frozenset(),
+) -> Compiled:
+    """Compile the specs for a plan that starts at `start` (seconds since 1970 UTC), rounded up to a slot.
+
+    `thawed` are addresses that may change although their start is near. Raises `SpecError` for what is not planned yet,
+    for work that nothing can ever run (unless the policy skips it), and for slots that are too fine.
+    """
+    if faults := refused(specset, (snapshot,) if snapshot else ()):
+        raise SpecError(faults)
+    pools = fleet(specset.clusters, specset.catalog)
+    known = quotas.quotas(specset.quotas, pools)
+    grounds = Grounds(fleet=pools, known=known, catalog=specset.catalog, policy=specset.policy, facts=vendors())
+    works = tuple(_works(specset, grounds, past(previous), start))
+    _refuse_impossible(specset, works)
+    horizon = _horizon(specset, start, works, pools)
+    firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
+    rows = quotas.rows(known, pools, horizon, specset.policy, specset.catalog, firm)
+    ground = Ground(horizon=horizon, policy=specset.policy, catalog=specset.catalog, known=known, rows=rows)
+    works = tuple(timed(work, ground) for work in works)
+    nodes = tuple(_nodes(pool, horizon, snapshot) for pool in pools)
+    problem, held = _problem(works, ground, pools, nodes, specset, thawed)
+    return Compiled(
+        specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows,
+        works=tuple(_held(work, kept) for work, kept in zip(works, held, strict=True)),
+        frozen=frozenset(work.address for work, kept in zip(works, held, strict=True) if kept is not None),
+    )  # fmt: skip
+
+
+def _held(work: Work, mode: int | None) -> Work:
+    return work if mode is None else replace(work, candidates=(work.candidates[mode],))
+
+
+def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int) -> Iterator[Work]:
+    """Every job in order of address, arrays element by element; equal asks are judged once."""
+    judged: dict[Ask, Offers] = {}
+    for job in specset.jobs:
+        wanted = asks(job, grounds.facts)
+        for ask in wanted:
+            if ask not in judged:
+                judged[ask] = offers(ask, grounds)
+        candidates = tuple(candidate for ask in wanted for candidate in judged[ask].candidates)
+        taken = {candidate.site.subject for candidate in candidates}
+        refusals = one_a_subject(
+            refusal for ask in wanted for refusal in judged[ask].refusals if refusal.subject not in taken
+        )
+        for names in _addresses(job):
+            since = job.submitted if job.submitted is not None else before.since(names)
+            yield Work(
+                address=names[0], job=job, submitted=start if since is None else since, candidates=candidates,
+                refusals=refusals, asks=wanted, before=before.placement(names), offered=bool(candidates),
+            )  # fmt: skip
+
+
+def _addresses(job: Job) -> Iterator[tuple[str, ...]]:
+    """The present address and the former ones of each element of a job."""
+    names = (address("job", job.team, job.name), *(Address(name) for name in job.formerly))
+    if job.array is None:
+        yield names
+    else:
+        yield from (tuple(element(name, index) for name in names) for index in job.array.indices)
+
+
+def _refuse_impossible(specset: SpecSet, works: Sequence[Work]) -> None:
+    if specset.policy.on_invalid is OnInvalid.SKIP:
+        return
+    faults = {work.job.name + "/" + work.job.team: _impossible(specset, work) for work in works if not work.candidates}
+    if faults:
+        raise SpecError(faults.values())
+
+
+def _impossible(specset: SpecSet, work: Work) -> Diagnostic:
+    where = address("job", work.job.team, work.job.name)
+    lines = [f"{refusal.subject}: {refusal.message}{_fix(refusal)}" for refusal in work.refusals]
+    return Diagnostic(
+        code="SPEC420",
+        severity=Severity.ERROR,
+        summary=f"nothing in the fleet can ever run {where}",
+        place=place_of(specset, where),
+        address=where,
+        help="\n".join(["change it, or set on_invalid: skip in the Policy to plan the rest", *lines]),
+    )
+
+
+def _fix(refusal: Refusal) -> str:
+    return f" ({refusal.fix})" if refusal.fix and refusal.category is not Category.NEVER else ""
+
+
+def _horizon(specset: SpecSet, start: int, works: Sequence[Work], pools: Sequence[FleetPool]) -> Horizon:
+    policy = specset.policy
+    length = policy.horizon.length.seconds
+    wanted = policy.horizon.slot.seconds if policy.horizon.slot else None
+    extent = Extent(modes=sum(len(work.candidates) for work in works), nodes=sum(len(pool.nodes) for pool in pools))
+    try:
+        width, reason = choose(length, wanted, extent)
+    except TooFine as error:
+        raise SpecError([_too_fine(specset, error)]) from None
+    return Horizon(
+        start=aligned(start, width, policy.timezone), slot_seconds=width, slots=ceil_div(length, width), reason=reason
+    )
+
+
+def _too_fine(specset: SpecSet, error: TooFine) -> Diagnostic:
+    policy = specset.policy
+    slot = length_text(policy.horizon.slot.seconds) if policy.horizon.slot else "any width"
+    horizon = length_text(policy.horizon.length.seconds)
+    works = f"set horizon.slot to {length_text(error.width)} or wider, or to auto; " if error.width else ""
+    where = address("policy", policy.name)
+    return Diagnostic(
+        code="PLAN620",
+        severity=Severity.ERROR,
+        summary=f"a horizon of {horizon} in slots of {slot} is too much: {error.numbers}",
+        place=place_of(specset, where),
+        address=where,
+        path="horizon.slot",
+        seen=slot,
+        help=f"{works}or shorten horizon.length",
+    )
+
+
+def _nodes(pool: FleetPool, horizon: Horizon, snapshot: Snapshot | None) -> tuple[Node, ...]:
+    """The nodes with the times in which they are closed: maintenance, and what the snapshot says is down."""
+    closed: dict[str, list[Closure]] = {name: [] for name in pool.nodes}
+    for absence in pool.pool.unavailable:
+        start, end = max(0, horizon.floor(absence.start)), horizon.ceil(absence.end)
+        for name in absence.nodes or pool.nodes:
+            if name in closed and end > start:
+                closed[name].append(Closure(start=start, end=end))
+    for down in snapshot.down if snapshot else ():
+        end = horizon.ceil(down.until) if down.until is not None else _FOR_EVER
+        for seen in down.nodes if down.pool == pool.name else ():
+            if seen.name in closed and end > 0:
+                closed[seen.name].append(Closure(start=0, end=end))
+    return tuple(
+        Node(
+            name=name,
+            capacity=pool.capacity,
+            closures=tuple(sorted(closed[name], key=lambda each: (each.start, each.end))),
+        )
+        for name in pool.nodes
+    )
+
+
+_FOR_EVER = 1_000_000
+"""The slot at which a closure of unknown length is over: past every horizon and limit."""
+
+
+def _problem(
+    works: Sequence[Work], ground: Ground, pools: Sequence[FleetPool], nodes: Sequence[tuple[Node, ...]],
+    specset: SpecSet, thawed: frozenset[str],
+) -> tuple[Problem, tuple[int | None, ...]]:  # fmt: skip
+    horizon, policy = ground.horizon, specset.policy
+    longest = max((horizon.length(each.expected_seconds) for work in works for each in work.candidates), default=0)
+    spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest)
+    array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows))
+    positions = _positions(works)
+    tasks = tuple(
+        task(
+            work, ground, array_row=of_array.get(id(work.job)), budgets=spending.of(work.job.team),
+            after=_after(work.job, positions),
+        )
+        for work in works
+    )  # fmt: skip
+    closures = [[tuple((each.start, each.end) for each in node.closures) for node in members] for members in nodes]
+    freeze = horizon.floor(horizon.start + policy.freeze.seconds)
+    held = tuple(
+        None if work.address in thawed else frozen(each, freeze, closures)
+        for work, each in zip(works, tasks, strict=True)
+    )
+    problem = Problem(
+        slots=horizon.slots,
+        pools=tuple(
+            Pool(name=pool.name, resources=pool.resources, nodes=members, ceiling=pool.ceiling)
+            for pool, members in zip(pools, nodes, strict=True)
+        ),
+        tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),
+        rows=ground.rows.rows + array_rows,
+        budgets=spending.budgets,
+    )
+    return problem, tuple(_held_mode(each) if kept else None for kept, each in zip(held, tasks, strict=True))
+
+
+def _held_mode(task: Task) -> int | None:
+    return task.previous.mode if task.previous else None
+
+
+def _array_rows(works: Sequence[Work], horizon: Horizon, first: int) -> tuple[tuple[Row, ...], dict[int, int]]:
+    """A row for each array that runs only so many elements at once, and its position by the identity of the job."""
+    rows: list[Row] = []
+    of_array: dict[int, int] = {}
+    for job in {id(work.job): work.job for work in works}.values():
+        if job.array is not None and job.array.at_most is not None:
+            of_array[id(job)] = first + len(rows)
+            subject = f"{address('job', job.team, job.name)}, {job.array.at_most} at once"
+            rows.append(Row(rule=Rule.QUOTA, subject=subject, limit=(job.array.at_most,) * horizon.slots))
+    return tuple(rows), of_array
+
+
+def _positions(works: Sequence[Work]) -> dict[str, tuple[int, ...]]:
+    """Where the tasks of each job are, by `team/name`."""
+    found: dict[str, list[int]] = {}
+    for at, work in enumerate(works):
+        found.setdefault(f"{work.job.team}/{work.job.name}", []).append(at)
+    return {name: tuple(places) for name, places in found.items()}
+
+
+def _after(job: Job, positions: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    names = (name if "/" in name else f"{job.team}/{name}" for name in job.after)
+    return tuple(sorted({at for name in names for at in positions.get(name, ())}))

@@ -1,0 +1,185 @@
+"""How a gang spreads over the nodes of a pool: which nodes hold which parts, and what each node gives.
+
+The whole goes on one node where it fits. Otherwise each part is split over the fewest nodes that divide it evenly, or
+over as many as it says, and parts that leave room on a node share it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.compile.ask import divisors, even_split, fair_share
+from planner.compile.fleet import CPUS, MEMORY
+from planner.compile.refusal import Code, Refusal
+
+if TYPE_CHECKING:
+    from planner.compile.ask import Ask, Piece
+    from planner.compile.fleet import DeviceGroup, FleetPool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Hold:
+    """One part on a node: its role and how many devices it has there."""
+
+    role: str
+    devices: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """`count` nodes alike: the parts on each, and what the gang uses of each (aligned with the pool's resources)."""
+
+    count: int
+    holds: tuple[Hold, ...]
+    use: tuple[int, ...]
+
+    @property
+    def devices(self) -> int:
+        """Devices that the gang has on each of these nodes."""
+        return sum(hold.devices for hold in self.holds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One node's worth of one part; those of one `whole` (a part that spans nodes) stay on different nodes."""
+
+    hold: Hold
+    use: tuple[int, ...]
+    whole: tuple[str, int] | None = None
+
+
+def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape, ...] | Refusal:
+    """How the ask sits on the nodes of a pool, on devices of one group (None: CPUs only), or why it cannot."""
+    room = group.count * len(pool.nodes) if group else 0
+    if ask.devices > room:
+        what = f"needs {ask.devices} devices at once, the pool has {room}"
+        return Refusal(code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices")
+    items: list[_Item] = []
+    for piece in ask.pieces:
+        split = _split(ask, piece, pool, group)
+        if isinstance(split, Refusal):
+            return split
+        items += split
+    found = _grouped(_packed(items, pool.capacity))
+    nodes = sum(shape.count for shape in found)
+    if nodes > len(pool.nodes):
+        what = f"needs {nodes} nodes at once, the pool has {len(pool.nodes)}"
+        return Refusal(
+            code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices, or for more on each node"
+        )
+    return found
+
+
+def _split(ask: Ask, piece: Piece, pool: FleetPool, group: DeviceGroup | None) -> list[_Item] | Refusal:
+    if piece.nodes is not None:
+        each = even_split(piece.devices, piece.nodes)
+        if each is None:
+            return _no_split(piece, pool, f"{piece.devices} devices do not divide over {piece.nodes} nodes")
+        use = _use(ask, each, pool, group)
+        if fault := _fault(use, each, pool, group):
+            return fault
+        return _items(piece, piece.nodes, each, use)
+    first: Refusal | None = None
+    for nodes in divisors(piece.devices) if piece.devices else (1,):
+        each = piece.devices // nodes
+        use = _use(ask, each, pool, group)
+        fault = _fault(use, each, pool, group)
+        if fault is None:
+            return _items(piece, nodes, each, use)
+        if fault.code is not Code.NODE_SIZE:
+            first = first or fault
+    return first or _no_split(piece, pool, f"{piece.devices} devices fit on no even number of nodes")
+
+
+def _items(piece: Piece, nodes: int, devices: int, use: tuple[int, ...]) -> list[_Item]:
+    role = piece.role or ""
+    wholes = [(role, replica) if nodes > 1 else None for replica in range(piece.replicas)]
+    return [_Item(Hold(role=role, devices=devices), use, whole) for whole in wholes for _ in range(nodes)]
+
+
+def _no_split(piece: Piece, pool: FleetPool, message: str) -> Refusal:
+    return Refusal(code=Code.NODE_SIZE, subject=pool.address, message=message, fix="change gpus.count or gpus.nodes")
+
+
+def _use(ask: Ask, devices: int, pool: FleetPool, group: DeviceGroup | None) -> tuple[int, ...]:
+    """What so many devices on a node use of each of its resources; what the pool does not state is not counted."""
+    use = []
+    for position, (name, capacity) in enumerate(zip(pool.resources, pool.capacity, strict=True)):
+        if position == 0 or (group is not None and position == group.resource):
+            use.append(devices)
+        elif name == CPUS:
+            use.append(_host_use(ask.host.cpus, ask.host.cpus_per_device, capacity, devices, pool, least=1))
+        elif name == MEMORY:
+            use.append(_host_use(ask.host.memory_mib, ask.host.memory_mib_per_device, capacity, devices, pool, least=0))
+        else:
+            use.append(dict(ask.host.gres).get(name.removeprefix("gres/"), 0) if name.startswith("gres/") else 0)
+    return tuple(use)
+
+
+def _host_use(whole: int | None, each: int | None, capacity: int, devices: int, pool: FleetPool, *, least: int) -> int:
+    if whole is not None:
+        return whole
+    if each is not None:
+        return each * devices
+    return fair_share(capacity, devices, pool.devices_per_node) or least
+
+
+def _fault(use: tuple[int, ...], devices: int, pool: FleetPool, group: DeviceGroup | None) -> Refusal | None:
+    if group is not None and devices > group.count:
+        message = f"needs {devices} devices on one node, a node has {group.count}"
+        return Refusal(
+            code=Code.NODE_SIZE,
+            subject=pool.address,
+            message=message,
+            fix="let it spread: leave gpus.nodes out or raise it",
+        )
+    for name, needed, has in zip(pool.resources, use, pool.capacity, strict=True):
+        if needed > has:
+            message = f"needs {amount(name, needed)} on a node, a node has {amount(name, has)}"
+            return Refusal(code=Code.RESOURCES, subject=pool.address, message=message, fix="ask for less on each node")
+    return None
+
+
+def amount(resource: str, number: int) -> str:
+    """So much of a resource, for people."""
+    if resource == MEMORY:
+        return f"{number} MiB of memory"
+    return f"{number} {resource.removeprefix('gres/')}"
+
+
+def _packed(items: list[_Item], capacity: tuple[int, ...]) -> list[list[_Item]]:
+    """Nodes filled with items, largest first, each on the first with room that holds no other part of its whole."""
+    nodes: list[list[_Item]] = []
+    free: list[tuple[int, ...]] = []
+    first_open: dict[_Item, int] = {}
+    for item in sorted(items, key=lambda item: (tuple(-use for use in item.use), item.hold, item.whole or ("", 0))):
+        at = first_open.get(item, 0)
+        while at < len(nodes) and not _fits(item, nodes[at], free[at]):
+            at += 1
+        if at == len(nodes):
+            nodes.append([])
+            free.append(capacity)
+        free[at] = tuple(have - need for have, need in zip(free[at], item.use, strict=True))
+        nodes[at].append(item)
+        first_open[item] = at
+    return nodes
+
+
+def _fits(item: _Item, held: list[_Item], free: tuple[int, ...]) -> bool:
+    if any(need > have for need, have in zip(item.use, free, strict=True)):
+        return False
+    return item.whole is None or all(item.whole != other.whole for other in held)
+
+
+def _grouped(nodes: list[list[_Item]]) -> tuple[Shape, ...]:
+    counted = Counter(tuple(sorted((item.hold, item.use) for item in node)) for node in nodes)
+    return tuple(
+        Shape(
+            count=count,
+            holds=tuple(hold for hold, _ in node),
+            use=tuple(map(sum, zip(*(use for _, use in node), strict=True))),
+        )
+        for node, count in sorted(counted.items(), key=lambda pair: (tuple(-sum(use) for _, use in pair[0]), pair[0]))
+    )

@@ -1,0 +1,233 @@
+"""A job, or one element of an array, as a task: its modes in slots, its times, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from planner.compile.ask import work_gpu_milliseconds
+from planner.compile.fleet import micros_per_slot, power_micros_per_slot
+from planner.compile.horizon import DAY, HOUR, length_text
+from planner.compile.past import earlier
+from planner.compile.refusal import Code, Refusal
+from planner.spec.envelope import Priority
+from planner.spec.job import DeadlineIs
+from planner.units import Money, format_time
+from solvers.problem import Charge, Mode, Part, Previous, Task
+
+if TYPE_CHECKING:
+    from planner.catalog import Catalog
+    from planner.compile.ask import Ask
+    from planner.compile.candidate import Candidate
+    from planner.compile.horizon import Horizon
+    from planner.compile.quotas import Quotas, Rows
+    from planner.plan import Placement
+    from planner.spec.job import Job
+    from planner.spec.policy import Policy
+
+_MILLION: Final = 1_000_000
+_HOUR_MS: Final = 3_600_000
+_LATEST_DUE: Final = 100_000
+"""Work that is more slots late than this when the plan starts counts as so many: by then its worth is lost anyway."""
+PRIORITIES: Final = tuple(Priority)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What the tasks of one problem share."""
+
+    horizon: Horizon
+    policy: Policy
+    catalog: Catalog
+    known: Quotas
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One thing to be placed: `candidates` are aligned with its task's modes, `refusals` are of all other pools.
+
+    `later`: it may only start after the horizon. `offered`: some pool of the fleet can run it at some time.
+    """
+
+    address: str
+    job: Job
+    submitted: int
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+    asks: tuple[Ask, ...]
+    before: Placement | None = None
+    later: bool = False
+    offered: bool = True
+
+
+def worth(asks: Sequence[Ask], job: Job, catalog: Catalog, policy: Policy) -> tuple[int, int]:
+    """Worth and premium in micros: rates x work in reference GPU-hours, the least over the variants and models."""
+    work = min((length for ask in asks for length in work_gpu_milliseconds(ask, catalog, policy)), default=Fraction(0))
+    premium = int(policy.guarantee.micros * work / _HOUR_MS) if job.must_be_placed else 0
+    return int(policy.rates.of(job.priority).micros * work / _HOUR_MS), premium
+
+
+def timed(work: Work, ground: Ground) -> Work:
+    """The work with only those candidates that its own times and costs allow in this horizon."""
+    kept: list[Candidate] = []
+    refusals = list(work.refusals)
+    for candidate in work.candidates:
+        found = _refusal(work, candidate, ground)
+        if found is None:
+            kept.append(candidate)
+        else:
+            refusals.append(found)
+    later = not kept and any(_starts_later(work.job, ground.horizon) for _ in work.candidates[:1])
+    return replace(work, candidates=tuple(kept), refusals=tuple(refusals), later=later)
+
+
+def _starts_later(job: Job, horizon: Horizon) -> bool:
+    return earliest(job, horizon) >= horizon.slots
+
+
+def earliest(job: Job, horizon: Horizon) -> int:
+    """The first slot in which the job may start."""
+    moments = [moment for moment in (job.window.not_before, job.pin.start if job.pin else None) if moment is not None]
+    return max([0, *(horizon.ceil(moment) for moment in moments)])
+
+
+def _refusal(work: Work, candidate: Candidate, ground: Ground) -> Refusal | None:
+    job, horizon, site = work.job, ground.horizon, candidate.site
+    first = earliest(job, horizon)
+    if first >= horizon.slots:
+        message = (
+            f"may not start before {format_time(horizon.moment(first))}, the plan ends at {format_time(horizon.end)}"
+        )
+        return site.refuse(Code.WINDOW, message, "lengthen horizon.length to plan it now")
+    if job.pin is not None and job.pin.start is not None and horizon.ceil(job.pin.start) < 0:
+        message = f"is pinned to start at {format_time(job.pin.start)}, the plan starts at {format_time(horizon.start)}"
+        return site.refuse(Code.WINDOW, message, "remove or change pin.start")
+    slots = horizon.length(candidate.expected_seconds)
+    deadline = _hard_deadline(job, horizon)
+    if deadline is not None and first + slots > deadline:
+        message = (
+            f"takes {length_text(candidate.expected_seconds)} from {format_time(horizon.moment(first))} on, "
+            f"the deadline is {format_time(job.window.deadline or 0)}"
+        )
+        return site.refuse(Code.DEADLINE, message, "move the deadline, or make it soft")
+    cash = slots * micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds)
+    total = job.max_cost.total if job.max_cost else None
+    if total is not None and cash > total.micros:
+        message = (
+            f"{Money(total.currency, cash)} in slots of {length_text(horizon.slot_seconds)}, max_cost allows {total}"
+        )
+        return site.refuse(
+            Code.MAX_COST,
+            message,
+            f"raise max_cost.total to {Money(total.currency, cash)}, or choose a finer horizon.slot",
+        )
+    return None
+
+
+def _hard_deadline(job: Job, horizon: Horizon) -> int | None:
+    window = job.window
+    if window.deadline is None or window.deadline_is is not DeadlineIs.HARD:
+        return None
+    return horizon.floor(window.deadline)
+
+
+def mode(candidate: Candidate, work: Work, ground: Ground, array_row: int | None) -> Mode:
+    """The candidate in slots. A rented node is billed and taken whole."""
+    horizon, pool = ground.horizon, candidate.site.pool
+    duration = horizon.length(candidate.expected_seconds)
+    charges: tuple[Charge, ...] = ()
+    home = None
+    if candidate.site.position is not None:
+        cell = (candidate.site.at, candidate.site.position)
+        charges, home = ground.rows.charges(
+            ground.known, work.job.team, cell, candidate.devices, interruptible=work.job.preemptible
+        )
+    if array_row is not None:
+        charges += (Charge(row=array_row, amount=1),)
+    price = ground.policy.power_price
+    return Mode(
+        name=candidate.name,
+        pool=candidate.site.at,
+        parts=tuple(
+            Part(count=shape.count, use=shape.use if pool.is_own else pool.capacity) for shape in candidate.shapes
+        ),
+        duration=duration,
+        limit=max(duration, horizon.length(candidate.limit_seconds)),
+        cash_micros=micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds),
+        power_micros=power_micros_per_slot(
+            candidate.power_milliwatts, price.micros_per_kwh if price else 0, horizon.slot_seconds
+        ),
+        charges=charges,
+        home=home,
+        nodes=candidate.nodes,
+    )
+
+
+def task(
+    work: Work, ground: Ground, *, array_row: int | None, budgets: tuple[int, ...], after: tuple[int, ...]
+) -> Task:
+    """The work as the solver sees it.
+
+    Waiting before the plan's start is the same in every plan and left out: `since` is never before slot 0.
+    """
+    job, horizon, policy = work.job, ground.horizon, ground.policy
+    value, premium = worth(work.asks, job, ground.catalog, policy)
+    modes = tuple(mode(candidate, work, ground, array_row) for candidate in work.candidates)
+    due = (
+        None
+        if job.window.deadline is None or job.window.deadline_is is DeadlineIs.HARD
+        else horizon.floor(job.window.deadline)
+    )
+    first = earliest(job, horizon)
+    return Task(
+        name=work.address,
+        modes=modes,
+        worth_micros=value,
+        premium_micros=premium,
+        since=max(0, horizon.ceil(work.submitted)),
+        delay_micros=_per_slot(value, policy.delay.ppm, horizon.slot_seconds, DAY),
+        due=None if due is None else max(due, -_LATEST_DUE),
+        late_micros=0 if due is None else _per_slot(value, policy.late.ppm, horizon.slot_seconds, HOUR),
+        earliest=first,
+        latest=first if job.pin and job.pin.start is not None else None,
+        deadline=_hard_deadline(job, horizon),
+        after=after,
+        budgets=budgets if any(each.cash_micros for each in modes) else (),
+        priority=PRIORITIES.index(job.priority),
+        interruptible=job.preemptible,
+        previous=earlier(work.before, work.candidates, horizon),
+        move_micros=policy.move.micros,
+    )
+
+
+def _per_slot(value: int, ppm: int, slot_seconds: int, per_seconds: int) -> int:
+    """A part of `value` per length of time as money per slot; at least one micro, so that sooner is always better."""
+    return max(1, value * ppm * slot_seconds // (_MILLION * per_seconds)) if value and ppm else 0
+
+
+def frozen(task: Task, freeze_slots: int, modes_nodes: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> Task | None:
+    """The task held to its previous run when that starts in the first `freeze_slots`; None when it is not or cannot be.
+
+    `modes_nodes` gives the closures `(start, end)` of each node of each pool.
+    """
+    held = task.previous
+    if held is None or held.start >= freeze_slots:
+        return None
+    chosen = replace(task.modes[held.mode], nodes=tuple(node for node, _ in held.nodes))
+    if not _still_legal(task, chosen, held, modes_nodes[chosen.pool]):
+        return None
+    return replace(task, modes=(chosen,), earliest=held.start, latest=held.start, previous=replace(held, mode=0))
+
+
+def _still_legal(task: Task, chosen: Mode, held: Previous, closures: Sequence[tuple[tuple[int, int], ...]]) -> bool:
+    wanted = sorted(part.use[0] for part in chosen.parts for _ in range(part.count))
+    window = task.earliest <= held.start and (task.latest is None or held.start <= task.latest)
+    in_time = task.deadline is None or held.start + chosen.duration <= task.deadline
+    end = held.start + chosen.limit
+    opened = all(end <= begin or held.start >= stop for node, _ in held.nodes for begin, stop in closures[node])
+    eligible = task.modes[held.mode].nodes
+    allowed = eligible is None or all(node in eligible for node, _ in held.nodes)
+    return window and in_time and opened and allowed and sorted(devices for _, devices in held.nodes) == wanted

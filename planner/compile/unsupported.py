@@ -1,0 +1,122 @@
+"""What specs can say and plans cannot do yet: refused by name, never left out in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from planner.diagnostics import Diagnostic, Place, Severity
+from planner.spec.cluster import Cluster, Partitions
+from planner.spec.job import Job
+from planner.spec.policy import Policy
+from planner.spec.service import Service
+from planner.spec.snapshot import Snapshot
+from planner.spec.team import Quota, QuotaWindow, Team
+from planner.spec.work import Market, Within
+from planner.specset.model import address_of_spec
+
+if TYPE_CHECKING:
+    from planner.spec.envelope import Envelope
+    from planner.spec.work import GpuRequest
+    from planner.specset import SpecSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsupported:
+    """A feature that is not planned yet: how to find it in specs of `kind`, and what to do instead."""
+
+    code: str
+    kind: type[Envelope]
+    what: str
+    instead: str
+    found: Callable[[Envelope], bool]
+
+
+def _rule(code: str, kind: type[Envelope], what: str, instead: str, found: Callable[..., bool]) -> Unsupported:
+    return Unsupported(code=code, kind=kind, what=what, instead=instead, found=found)
+
+
+def _requests(job: Job) -> Iterator[GpuRequest]:
+    yield from (way.gpus for way in job.ways() if way.gpus is not None)
+    yield from (role.gpus for role in job.roles)
+
+
+def _within(job: Job, *places: Within, required: bool | None = None) -> bool:
+    return job.topology is not None and job.topology.within in places and required in {None, job.topology.required}
+
+
+def _parts(quota: Quota) -> tuple[Quota | QuotaWindow, ...]:
+    return (quota, *quota.windows)
+
+
+FEATURES: Final[tuple[Unsupported, ...]] = (
+    _rule("PLAN601", Service, "services", "leave services out of the tree for now", lambda spec: True),
+    _rule("PLAN602", Job, "shares of a device", "ask for whole devices",
+          lambda job: any(ask.is_fraction for ask in _requests(job))),
+    _rule("PLAN603", Job, "partitions", "ask for whole devices",
+          lambda job: any(ask.partition for ask in _requests(job))),
+    _rule("PLAN603", Cluster, "pools with partitions", "leave partitions out",
+          lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
+    _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
+          lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
+    _rule("PLAN604", Job, "the spot market", "leave market out", lambda job: job.market is not Market.NEVER),
+    _rule("PLAN605", Team, "a tree of teams", "leave parent out", lambda team: team.parent is not None),
+    _rule("PLAN606", Quota, "a limit on what a team lends", "leave lend out: all of an unused guarantee is lent",
+          lambda quota: any(part.lend is not None and part.lend < quota.guaranteed for part in _parts(quota))),
+    _rule("PLAN607", Quota, "weights", "leave weight out: what is spare goes by worth",
+          lambda quota: any(part.weight not in {None, 1} for part in _parts(quota))),
+    _rule("PLAN608", Quota, "a part of the guarantee kept free for unplanned work", "leave unplanned out",
+          lambda quota: any(part.unplanned for part in _parts(quota))),
+    _rule("PLAN609", Job, "elastic replicas", "ask for a fixed number of gpus", lambda job: job.replicas is not None),
+    _rule("PLAN610", Job, "topology within a socket, rack, NVLink domain or cluster",
+          "ask within node or pool, or leave topology out",
+          lambda job: _within(job, Within.SOCKET, Within.RACK, Within.NVLINK_DOMAIN, Within.CLUSTER)),
+    _rule("PLAN610", Cluster, "nodes kept in reserve", "leave reserve out",
+          lambda cluster: any(pool.reserve is not None and pool.reserve.nodes for pool in cluster.pools)),
+    _rule("PLAN611", Job, "pinned device indices", "pin the nodes only",
+          lambda job: job.pin is not None and bool(job.pin.devices)),
+    _rule("PLAN612", Job, "the cost of moving data", "leave data and egress out; state place.regions",
+          lambda job: job.data is not None or job.egress is not None),
+    _rule("PLAN613", Policy, "denials of the policy", "leave deny out; state place in the jobs",
+          lambda policy: bool(policy.deny)),
+    _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
+          lambda shot: bool(shot.running or shot.services or shot.finished or shot.foreign)),
+    _rule("PLAN615", Snapshot, "a snapshot of what is spent and of markets", "plan without it",
+          lambda shot: bool(shot.spent or shot.markets)),
+    _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
+          lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
+)  # fmt: skip
+"""One row for each feature; what a row finds is an error with its code."""
+
+
+def refused(specset: SpecSet, snapshots: Iterable[Snapshot]) -> tuple[Diagnostic, ...]:
+    """An error for each spec that needs what is not planned yet."""
+    specs = [*specset.specs(), *(snapshot for snapshot in snapshots if snapshot not in specset.snapshots)]
+    return tuple(
+        _diagnostic(feature, spec, specset) for spec in specs for feature in FEATURES if _applies(feature, spec)
+    )
+
+
+def _applies(feature: Unsupported, spec: Envelope) -> bool:
+    return isinstance(spec, feature.kind) and feature.found(spec)
+
+
+def _diagnostic(feature: Unsupported, spec: Envelope, specset: SpecSet) -> Diagnostic:
+    where = address_of_spec(spec)
+    return Diagnostic(
+        code=feature.code,
+        severity=Severity.ERROR,
+        summary=f"{where} needs {feature.what}, which this version does not plan yet",
+        place=place_of(specset, where),
+        address=where,
+        help=feature.instead,
+    )
+
+
+def place_of(specset: SpecSet, where: str) -> Place | None:
+    """Where a spec stands, None for one that was not read from a file."""
+    try:
+        return specset.place(where)
+    except KeyError:
+        return None

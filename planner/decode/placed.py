@@ -1,0 +1,66 @@
+"""The solver's answer joined with what it means: each run with its work, mode and candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner.compile.candidate import Candidate
+    from planner.compile.fleet import FleetPool
+    from planner.compile.problem import Compiled
+    from planner.compile.tasks import Work
+    from solvers.problem import Mode, Task
+    from solvers.solution import Run, Solution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """One run of one task, by its position in the problem."""
+
+    at: int
+    work: Work
+    task: Task
+    mode: Mode
+    candidate: Candidate
+    run: Run
+
+    @property
+    def pool(self) -> FleetPool:
+        """The pool that it runs in."""
+        return self.candidate.site.pool
+
+    @property
+    def slots(self) -> int:
+        """How many slots it takes, those after the horizon included."""
+        return self.run.end - self.run.start
+
+    @property
+    def cash_micros(self) -> int:
+        """What a cloud bills for the whole run."""
+        return self.mode.cash_micros * self.slots
+
+    @property
+    def power_micros(self) -> int:
+        """What the power of the whole run costs."""
+        return self.mode.power_micros * self.slots
+
+    def inside(self, slots: int) -> int:
+        """How many of its slots lie within the horizon."""
+        return min(self.run.end, slots) - self.run.start
+
+
+def placed(compiled: Compiled, solution: Solution) -> tuple[Placed, ...]:
+    """Every run, in order of task."""
+    return tuple(
+        Placed(
+            at=assignment.task,
+            work=compiled.works[assignment.task],
+            task=compiled.problem.tasks[assignment.task],
+            mode=compiled.problem.tasks[assignment.task].modes[run.mode],
+            candidate=compiled.works[assignment.task].candidates[run.mode],
+            run=run,
+        )
+        for assignment in solution.assignments
+        for run in assignment.runs
+    )

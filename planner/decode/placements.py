@@ -1,0 +1,168 @@
+"""Runs as placements: times, named nodes, device indices and money."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.decode.binding import Claim, Devices, bind, islands_of
+from planner.plan import Device, NodeUse, Placement, QuotaUse, Segment
+from planner.units import format_time
+
+if TYPE_CHECKING:
+    from planner.compile.fleet import DeviceGroup, FleetPool
+    from planner.compile.horizon import Horizon
+    from planner.compile.problem import Compiled
+    from planner.compile.shape import Hold
+    from planner.decode.placed import Placed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seated:
+    """One part of one run on one node."""
+
+    key: str
+    placed: Placed
+    node: int
+    hold: Hold
+
+
+def seated(runs: Iterable[Placed]) -> Iterator[Seated]:
+    """Every part of every run, seat by seat."""
+    for each in runs:
+        for number, seat in enumerate(sorted(each.run.seats, key=lambda seat: (seat.part, seat.node))):
+            for position, hold in enumerate(each.candidate.shapes[seat.part].holds):
+                key = f"{each.work.address} {number} {position}"
+                yield Seated(key=key, placed=each, node=seat.node, hold=hold)
+
+
+def devices(seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
+    """The device indices of each part by its key."""
+    claims: dict[tuple[int, int, int], list[Seated]] = defaultdict(list)
+    for each in seats:
+        site = each.placed.candidate.site
+        if site.position is not None:
+            claims[site.at, site.position, each.node].append(each)
+    bound: dict[str, tuple[int, ...]] = {}
+    for (_, position, _), parts in sorted(claims.items()):
+        pool = parts[0].placed.pool
+        bound |= bind(_claims(parts, pool), _of_group(pool, pool.groups[position]))
+    return bound
+
+
+def _of_group(pool: FleetPool, group: DeviceGroup) -> Devices:
+    links = pool.pool.links or (pool.pool.sockets if group.accelerator.island in {None, 1} else ())
+    return Devices(indices=group.indices, islands=islands_of(group.indices, links, group.accelerator.island))
+
+
+def _claims(parts: Sequence[Seated], pool: FleetPool) -> Iterator[Claim]:
+    held: dict[tuple[str, str], list[tuple[int, ...]]] = {}
+    for each in parts:
+        place = (each.placed.work.address, each.hold.role)
+        if place not in held:
+            held[place] = _held(each, pool)
+        mine = held[place].pop(0) if held[place] else ()
+        run = each.placed.run
+        yield Claim(key=each.key, start=run.start, end=run.end, count=each.hold.devices, held=mine)
+
+
+def _held(part: Seated, pool: FleetPool) -> list[tuple[int, ...]]:
+    """What the previous plan gave parts of this role on this node of this pool."""
+    before = part.placed.work.before
+    if before is None or before.segments[0].pool != pool.name:
+        return []
+    name = pool.nodes[part.node]
+    return [
+        tuple(device.index for device in use.devices)
+        for use in before.segments[0].nodes
+        if use.name == name and (use.role or "") == part.hold.role
+    ]
+
+
+def placements(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Placement, ...]:
+    """Every run as a placement, sorted by address."""
+    seats = tuple(seated(runs))
+    bound = devices(seats)
+    by_task: dict[int, list[Seated]] = defaultdict(list)
+    for each in seats:
+        by_task[each.placed.at].append(each)
+    found = (_placement(compiled, each, by_task[each.at], bound) for each in runs)
+    return tuple(sorted(found, key=lambda placement: placement.address))
+
+
+def _placement(
+    compiled: Compiled, each: Placed, seats: Sequence[Seated], bound: Mapping[str, tuple[int, ...]]
+) -> Placement:
+    work, horizon = each.work, compiled.horizon
+    job = work.job
+    finish = horizon.moment(each.run.end)
+    return Placement(
+        address=work.address,
+        spec=compiled.specset.spec_hash(work.address),
+        team=job.team,
+        priority=job.priority.value,
+        submitted=format_time(work.submitted),
+        gpus=each.candidate.devices,
+        finish=format_time(finish),
+        limit_seconds=each.candidate.limit_seconds,
+        late_seconds=0 if job.window.deadline is None else max(0, finish - job.window.deadline),
+        cash_micros=each.cash_micros,
+        power_micros=each.power_micros,
+        value_micros=_value(each, horizon),
+        estimated=each.candidate.estimated,
+        segments=(_segment(compiled, each, seats, bound),),
+    )
+
+
+def _value(each: Placed, horizon: Horizon) -> int:
+    """What the run is worth by itself: without the bonus of guarantees, which is a team's, and without moves."""
+    task, inside = each.task, each.inside(horizon.slots)
+    late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, each.run.end - task.due))
+    return (
+        (task.worth_micros + task.premium_micros) * inside // each.mode.duration
+        - task.delay_micros * (each.run.end - task.since)
+        - late
+        - (each.mode.cash_micros + each.mode.power_micros) * inside
+    )
+
+
+def _segment(
+    compiled: Compiled, each: Placed, seats: Sequence[Seated], bound: Mapping[str, tuple[int, ...]]
+) -> Segment:
+    site = each.candidate.site
+    group = site.group
+    return Segment(
+        start=format_time(compiled.horizon.moment(each.run.start)),
+        end=format_time(compiled.horizon.moment(each.run.end)),
+        cluster=site.pool.cluster.name,
+        pool=site.pool.name,
+        variant=each.candidate.variant,
+        vendor=group.vendor.value if group else None,
+        model=group.model if group else None,
+        market=site.pool.market.value,
+        quota=_quota(compiled, each),
+        nodes=tuple(_node(site.pool, seat, bound) for seat in sorted(seats, key=lambda seat: (seat.node, seat.key))),
+    )
+
+
+def _node(pool: FleetPool, seat: Seated, bound: Mapping[str, tuple[int, ...]]) -> NodeUse:
+    indices = bound.get(seat.key, ())
+    return NodeUse(
+        name=pool.nodes[seat.node],
+        role=seat.hold.role or None,
+        devices=tuple(Device(index=index) for index in indices),
+    )
+
+
+def _quota(compiled: Compiled, each: Placed) -> tuple[QuotaUse, ...]:
+    site = each.candidate.site
+    if site.position is None:
+        return ()
+    home = compiled.known.home(each.work.job.team, (site.at, site.position))
+    if home is None:
+        return ()
+    guaranteed = each.run.guaranteed
+    name = compiled.known.covers[home].quota.name
+    return (QuotaUse(quota=name, guaranteed=guaranteed, borrowed=each.candidate.devices - guaranteed),)

@@ -1,0 +1,187 @@
+"""Why work has no place: what refused it before, and what of the finished plan stands in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.compile.horizon import length_text
+from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
+from planner.compile.shape import amount
+from planner.decode.occupancy import Occupancy
+from planner.decode.slotmask import first, span, starts
+from planner.plan import Unplaced
+from planner.units import Money, format_time
+
+if TYPE_CHECKING:
+    from planner.compile.candidate import Candidate
+    from planner.compile.problem import Compiled
+    from planner.compile.tasks import Work
+    from planner.decode.placed import Placed
+    from solvers.problem import Mode, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """The finished plan, as far as it can stand in the way."""
+
+    compiled: Compiled
+    occupancy: Occupancy
+    row_free: tuple[tuple[int, ...], ...]
+    spent: tuple[int, ...]
+    ends: dict[int, int]
+
+
+def unplaced(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Unplaced, ...]:
+    """Everything that does not run, with its reasons, sorted by address."""
+    has_place = {each.at for each in runs}
+    missing = [at for at in range(len(compiled.works)) if at not in has_place]
+    if not missing:
+        return ()
+    scene = _scene(compiled, runs)
+    found = (_unplaced(scene, at) for at in missing)
+    return tuple(sorted(found, key=lambda each: each.address))
+
+
+def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
+    problem = compiled.problem
+    use = [[0] * problem.slots for _ in problem.rows]
+    spent = [0] * len(problem.budgets)
+    for each in runs:
+        for charge in each.mode.charges:
+            for slot in range(each.run.start, min(each.run.end, problem.slots)):
+                use[charge.row][slot] += charge.amount
+        for at in each.task.budgets:
+            spent[at] += _cash_in(compiled, at, each.mode, each.run.start)
+    return _Scene(
+        compiled=compiled,
+        occupancy=Occupancy(problem, runs),
+        row_free=tuple(
+            () if row.limit is None else tuple(most - have for most, have in zip(row.limit, taken, strict=True))
+            for row, taken in zip(problem.rows, use, strict=True)
+        ),
+        spent=tuple(spent),
+        ends={each.at: each.run.end for each in runs},
+    )
+
+
+def _cash_in(compiled: Compiled, budget: int, mode: Mode, start: int) -> int:
+    period = compiled.problem.budgets[budget]
+    return mode.cash_micros * max(0, min(start + mode.duration, period.end) - max(start, period.start))
+
+
+def _unplaced(scene: _Scene, at: int) -> Unplaced:
+    work, task = scene.compiled.works[at], scene.compiled.problem.tasks[at]
+    waits = [
+        _wait(scene, work, task, candidate, mode) for candidate, mode in zip(work.candidates, task.modes, strict=True)
+    ]
+    taken = {refusal.subject for refusal in waits}
+    reasons = one_a_subject([*waits, *(refusal for refusal in work.refusals if refusal.subject not in taken)])
+    return Unplaced(address=work.address, submitted=format_time(work.submitted), reasons=as_reasons(reasons))
+
+
+def _wait(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mode) -> Refusal:
+    """What keeps one legal mode out of the plan: the first of dependency, window, nodes, quota, budget, worth."""
+    blocked = _dependency(scene, task, candidate)
+    if blocked is not None:
+        return blocked
+    within = _window(scene, task, mode)
+    if not within:
+        return candidate.site.refuse(Code.WINDOW, "no start is left between its earliest start and its deadline")
+    room = scene.occupancy.room(mode, within)
+    if not room.starts:
+        return _no_room(scene, candidate, mode, within)
+    allowed = room.starts
+    for charge in mode.charges:
+        allowed &= _row_starts(scene, charge.row, charge.amount, mode.duration)
+        if not allowed:
+            return _row_full(scene, charge.row, charge.amount, candidate)
+    return _affordable(scene, work, task, candidate, mode, allowed)
+
+
+def _dependency(scene: _Scene, task: Task, candidate: Candidate) -> Refusal | None:
+    for other in task.after:
+        if other not in scene.ends:
+            name = scene.compiled.works[other].address
+            what = f"comes after {name}, which has no place"
+            return candidate.site.refuse(Code.DEPENDENCY, what, f"see why {name} has none")
+    return None
+
+
+def _window(scene: _Scene, task: Task, mode: Mode) -> int:
+    begin = max([task.earliest, *(scene.ends[other] for other in task.after)])
+    end = scene.compiled.problem.slots
+    if task.latest is not None:
+        end = min(end, task.latest + 1)
+    if task.deadline is not None:
+        end = min(end, task.deadline - mode.duration + 1)
+    return span(begin, end)
+
+
+def _no_room(scene: _Scene, candidate: Candidate, mode: Mode, within: int) -> Refusal:
+    horizon, shape = scene.compiled.horizon, candidate.shapes[0]
+    room = scene.occupancy.room(mode, within)
+    each = ", ".join(
+        amount(name, use)
+        for name, use in zip(candidate.site.pool.resources, mode.parts[0].use, strict=True)
+        if use and name in {"devices", "cpus", "memory"}
+    )
+    length = length_text(mode.duration * horizon.slot_seconds)
+    message = (
+        f"needs {_nodes(shape.count)} with {each} free for {length}; at most {room.most} at once, from "
+        f"{format_time(horizon.moment(room.at))}"
+    )
+    after = span(horizon.slots, scene.occupancy.width)
+    free = first(scene.occupancy.room(mode, after).starts)
+    if free is not None and not candidate.nodes:
+        message += f"; free from {format_time(horizon.moment(free))}, after this plan"
+    code = Code.CAPACITY if room.most or not _closed(scene, mode, within) else Code.MAINTENANCE
+    return candidate.site.refuse(code, message)
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _closed(scene: _Scene, mode: Mode, within: int) -> bool:
+    """Whether even an empty pool would have no room: its nodes are closed."""
+    return not Occupancy(scene.compiled.problem, ()).room(mode, within).starts
+
+
+def _row_starts(scene: _Scene, row: int, amount: int, duration: int) -> int:
+    free = scene.row_free[row]
+    if not free:
+        return -1
+    mask = sum(1 << slot for slot, left in enumerate(free) if left >= amount)
+    return starts(mask, len(free), duration)
+
+
+def _row_full(scene: _Scene, row: int, units: int, candidate: Candidate) -> Refusal:
+    subject = scene.compiled.problem.rows[row].subject
+    most = max(scene.row_free[row])
+    message = f"{subject} has at most {most} left at a time, {units} are needed for the whole run"
+    return candidate.site.refuse(Code.QUOTA, message, "raise its limit, or let other work of the team go")
+
+
+def _affordable(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mode, allowed: int) -> Refusal:
+    compiled = scene.compiled
+    currency = compiled.specset.policy.currency
+    start = first(allowed) or 0
+    for at in task.budgets:
+        budget = compiled.problem.budgets[at]
+        left = budget.micros - scene.spent[at]
+        needed = _cash_in(compiled, at, mode, start)
+        if needed > left:
+            message = f"costs {Money(currency, needed)}, the {budget.subject} has {Money(currency, max(0, left))} left"
+            return candidate.site.refuse(Code.BUDGET, message, "raise the budget, or let it wait")
+    inside = min(start + mode.duration, compiled.problem.slots) - start
+    cost = (mode.cash_micros + mode.power_micros) * inside + task.delay_micros * (start + mode.duration - task.since)
+    gain = (task.worth_micros + task.premium_micros) * inside // mode.duration
+    if cost >= gain:
+        message = f"would cost {Money(currency, cost)} (cash, power and delay) and is worth {Money(currency, gain)}"
+        return candidate.site.refuse(Code.NOT_WORTH, message, f"raise its priority above {work.job.priority.value}")
+    moment = format_time(compiled.horizon.moment(start))
+    return candidate.site.refuse(
+        Code.NOT_FOUND, f"has room from {moment} on, the search did not reach it", "plan with a higher --effort"
+    )
