@@ -40,9 +40,8 @@ def dated_text(moment: int, zone: ZoneInfo) -> str:
 def duration_text(seconds: int) -> str:
     """`1 d 6 h`, `45 min`, `90 s`: at most the two largest units, rounded up to the smaller one."""
     for size, name, smaller, smaller_name in ((DAY, "d", HOUR, "h"), (HOUR, "h", 60, "min"), (60, "min", 1, "s")):
-        rounded = ceil_div(seconds, smaller) * smaller
-        if rounded >= size:
-            whole, rest = divmod(rounded, size)
+        if seconds >= size:
+            whole, rest = divmod(ceil_div(seconds, smaller) * smaller, size)
             return f"{whole} {name}" + (f" {rest // smaller} {smaller_name}" if rest else "")
     return f"{seconds} s"
 

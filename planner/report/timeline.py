@@ -42,7 +42,7 @@ def timeline(plan: Plan, medium: Medium) -> tuple[Block, ...]:
     if not pools or not whole.seconds:
         return ()
     label = min(_LONGEST_NAME, max(len(use.name) for use in pools))
-    scale = scale_of(whole, max(10, min(_CELLS, medium.width - label - 10)))
+    scale = scale_of(whole, max(10, min(_CELLS, medium.width - label - 11)))
     zone = zone_of(plan.inputs.timezone)
     lines = [line(quiet(" " * (label + 4) + text)) for text in axis(scale, zone)]
     by_pool: dict[str, list[Hold]] = {}
