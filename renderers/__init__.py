@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from planner.spec.cluster import BackendType
-from renderers import kubernetes
+from planner.spec.backend import BackendType
+from renderers import compose, kubernetes, slurm
 from renderers.manifest import Manifest, Rendered, Renderer, merged
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ __all__ = ["RENDERERS", "Manifest", "Rendered", "Renderer", "render"]
 RENDERERS: Final[Mapping[BackendType, Renderer]] = MappingProxyType(
     {
         BackendType.KUBERNETES: kubernetes.render,
+        BackendType.SLURM: slurm.render,
+        BackendType.COMPOSE: compose.render,
     }
 )
 

@@ -78,14 +78,17 @@ def compose_value(value: object) -> str:
 
 
 def shell_value(value: object) -> str:
-    """One shell word, or for a sequence one word an item; text that a process could not receive is refused."""
+    """One shell word, or for a sequence one word an item; text that a process could not receive is refused.
+
+    A carriage return is written as `$'\\r'`, for sbatch refuses a script that holds CR LF anywhere.
+    """
     match value:
         case bool():
             pass
         case int():
             return str(value)
         case str() if "\0" not in value and _SURROGATE.search(value) is None:
-            return shlex.quote(value)
+            return shlex.quote(value).replace("\r", "'$'\\r''")
         case tuple() | list():
             return " ".join(shell_value(item) for item in value)
     raise _refusal(value, "shell")

@@ -1,0 +1,60 @@
+"""The order in which jobs are submitted, and what each waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.names import without_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from renderers.payload import Payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One submission: the job's name in the queue, its file, and the addresses that it waits for."""
+
+    address: str
+    name: str
+    file: str
+    after: tuple[str, ...]
+
+
+def parents_of(payload: Payload) -> tuple[str, ...]:
+    """The jobs that must have finished before this one: `prep` means the team's own, `data/prep` another's."""
+    job = payload.job
+    return tuple(sorted({f"job/{_key(name, job.team)}" for name in job.after}))
+
+
+def _key(reference: str, team: str) -> str:
+    key = reference.removeprefix("job/")
+    return key if "/" in key else f"{team}/{key}"
+
+
+def elements(array: str, known: Mapping[str, object]) -> tuple[str, ...]:
+    """The known addresses that a reference means: the job itself, or all elements of an array."""
+    return tuple(address for address in known if without_index(address) == array)
+
+
+def ordered(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Every step after those that it waits for, otherwise by address."""
+    by_address = {step.address: step for step in sorted(steps, key=lambda item: item.address)}
+    return tuple(dict.fromkeys(step for start in by_address.values() for step in _with_parents(start, by_address)))
+
+
+def _with_parents(start: Step, known: Mapping[str, Step]) -> Iterator[Step]:
+    """Depth first, without recursion: chains may be longer than Python's stack."""
+    stack, opened = [(start, False)], {start.address}
+    while stack:
+        step, ready = stack.pop()
+        if ready:
+            yield step
+            continue
+        stack.append((step, True))
+        for parent in reversed(step.after):
+            if parent in known and parent not in opened:
+                opened.add(parent)
+                stack.append((known[parent], False))

@@ -1,0 +1,96 @@
+"""The files of one Slurm cluster.
+
+CLUSTER/submit.sh               submits what is not there yet, in the order of dependencies
+CLUSTER/jobs/TEAM.JOB.sbatch    one script a job, `TEAM.JOB.INDEX.sbatch` for an element of an array
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from renderers import environment
+from renderers.manifest import Manifest, Rendered
+from renderers.payload import jobs_of
+from renderers.refusal import Unsupported
+from renderers.slurm import limits, reading, words
+from renderers.slurm.body import body
+from renderers.slurm.header import header, job_name
+from renderers.slurm.submission import Step, elements, ordered, parents_of
+
+if TYPE_CHECKING:
+    from planner.plan import Degraded, Plan
+    from planner.spec.cluster import Cluster
+    from planner.specset import SpecSet
+    from renderers.payload import Payload
+
+JOBS: Final = "jobs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Script:
+    """A job and its script, or why there is none."""
+
+    payload: Payload
+    text: str = ""
+    refusal: str = ""
+
+    @property
+    def file(self) -> str:
+        return f"{JOBS}/{words.stem(self.payload.address)}.sbatch"
+
+
+def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
+    """The scripts of a cluster's jobs and the program that submits them; nothing where it runs no job."""
+    made = tuple(_script(payload, specset) for payload in jobs_of(plan, specset, cluster))
+    written = {item.payload.address: item for item in made if item.text}
+    steps = ordered(tuple(_step(item, written) for item in written.values()))
+    manifests = tuple(_manifest(cluster, item) for item in written.values())
+    if steps:
+        manifests = (*manifests, _submission(plan, cluster, steps))
+    degraded = tuple(note for item in made for note in _notes(item, written))
+    return Rendered(
+        manifests=tuple(sorted(manifests)),
+        degraded=(*(limits.of_cluster(cluster) if made else ()), *degraded),
+    )
+
+
+def script(payload: Payload, specset: SpecSet) -> str:
+    """The batch script of a job; raises `Unsupported` where Slurm has no words for it."""
+    head = environment.render("slurm/head.sbatch.j2", components=header(payload, specset.team(payload.job.team)))
+    text = head + environment.render("slurm/body.sh.j2", body=body(payload))
+    reading.check(text, payload)
+    return text
+
+
+def _script(payload: Payload, specset: SpecSet) -> _Script:
+    try:
+        return _Script(payload=payload, text=script(payload, specset))
+    except Unsupported as error:
+        return _Script(payload=payload, refusal=str(error))
+
+
+def _manifest(cluster: Cluster, item: _Script) -> Manifest:
+    return Manifest(
+        path=f"{cluster.name}/{item.file}", text=item.text, addresses=(item.payload.address,), executable=True
+    )
+
+
+def _step(item: _Script, written: dict[str, _Script]) -> Step:
+    after = tuple(address for parent in parents_of(item.payload) for address in elements(parent, written))
+    return Step(address=item.payload.address, name=job_name(item.payload), file=item.file, after=after)
+
+
+def _submission(plan: Plan, cluster: Cluster, steps: tuple[Step, ...]) -> Manifest:
+    names = {step.address: step.name for step in steps}
+    lines = tuple((step.name, step.file, *(names[address] for address in step.after)) for step in steps)
+    text = environment.render("slurm/submit.sh.j2", since=plan.inputs.start.removesuffix("Z"), steps=lines)
+    addresses = tuple(sorted(names))
+    return Manifest(path=f"{cluster.name}/submit.sh", text=text, addresses=addresses, executable=True)
+
+
+def _notes(item: _Script, written: dict[str, _Script]) -> tuple[Degraded, ...]:
+    if item.refusal:
+        return (limits.refused(item.payload, item.refusal),)
+    missing = tuple(parent for parent in parents_of(item.payload) if not elements(parent, written))
+    return tuple(limits.of_job(item.payload, missing))
