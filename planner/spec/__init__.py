@@ -1,0 +1,1 @@
+"""The specification language: one frozen model for each kind of document."""
