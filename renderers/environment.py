@@ -30,7 +30,8 @@ Finalize = Callable[[object], str]
 
 # What YAML readers refuse, fold into a space or take for a line break when it stands unescaped.
 _UNREADABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# What no process can be given: the end of a C string, and halves of surrogate pairs, which are no characters.
+_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _BARE_WORD: Final = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.,:/@=+&|\[\]-]*")
 _TEMPLATE_NAME: Final = re.compile(r"[a-z]+/[a-z_]+(\.[a-z0-9]+)+")
 
@@ -60,12 +61,12 @@ def language_of(template: str) -> Language:
 def yaml_value(value: object) -> str:
     """A scalar or a sequence of scalars as JSON that every YAML reader takes back to the same value.
 
-    Half a surrogate pair is refused: it is no character, and no file in UTF-8 can hold it.
+    Refused, as in every language, is text that no process can be given.
     """
     match value:
         case bool() | int():
             return json.dumps(value)
-        case str() if _SURROGATE.search(value) is None:
+        case str() if _UNSENDABLE.search(value) is None:
             return _UNREADABLE.sub(_escape, json.dumps(value, ensure_ascii=False))
         case tuple() | list():
             return f"[{', '.join(yaml_value(item) for item in value)}]"
@@ -87,7 +88,7 @@ def shell_value(value: object) -> str:
             pass
         case int():
             return str(value)
-        case str() if "\0" not in value and _SURROGATE.search(value) is None:
+        case str() if _UNSENDABLE.search(value) is None:
             return shlex.quote(value).replace("\r", "'$'\\r''")
         case tuple() | list():
             return " ".join(shell_value(item) for item in value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.plan import Degraded
-from planner.spec.cluster import BackendType, Queueing, Workload
+from planner.spec.backend import BackendType, Queueing, Workload
 from renderers.kubernetes.workload import node_names
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from renderers.refusal import Unsupported
 if TYPE_CHECKING:
     from planner.catalog import Accelerator, PartitionProfile, VendorFacts
     from planner.plan import Device
-    from planner.spec.cluster import Backend, GpuGroup, NodePool
+    from planner.spec.backend import Backend
+    from planner.spec.cluster import GpuGroup, NodePool
     from renderers.payload import Payload
 
 Amounts = tuple[tuple[str, int], ...]

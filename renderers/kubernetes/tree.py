@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from planner.spec.cluster import Queueing
+from planner.spec.backend import Queueing
 from planner.spec.envelope import Priority
 from renderers import environment
 from renderers.kubernetes import limits, versions

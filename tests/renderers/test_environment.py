@@ -13,7 +13,7 @@ from renderers import environment
 from renderers.environment import Language, compose_value, language_of, sbatch_value, shell_value, yaml_value
 
 CODE_POINTS = (
-    *range(0x3001),
+    *range(1, 0x3001),
     *range(0xD7F0, 0xD800),
     *range(0xE000, 0xE010),
     *range(0xFE00, 0x10010),
@@ -70,6 +70,7 @@ def test_yaml_writes_integers_truth_and_sequences(value: object, written: str) -
         ("a", 1.5),
         "\ud800",
         "a\udfff",
+        "a\0b",
     ],
 )
 @pytest.mark.parametrize("quote", [yaml_value, compose_value, shell_value, sbatch_value])
@@ -115,10 +116,9 @@ def test_a_shell_word_arrives_whole(text: str) -> None:
     assert printed.decode().split("\0") == ["x", text, "end", ""]
 
 
-@pytest.mark.parametrize("value", ["a\0b", True])
-def test_the_shell_refuses_what_a_process_cannot_receive(value: object) -> None:
+def test_the_shell_knows_no_truth_values() -> None:
     with pytest.raises(TypeError):
-        shell_value(value)
+        shell_value(True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from planner.plan import Degraded
-from planner.spec.cluster import BackendType
+from planner.spec.backend import BackendType
 from renderers import RENDERERS, Manifest, Rendered, render
 from renderers.manifest import merged
 from tests.renderers.fleet import FLEET, a_job, a_node, a_placement, a_segment, plan_of, specset_of
