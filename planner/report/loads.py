@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from planner.report.figures import epoch
 
 if TYPE_CHECKING:
-    from planner.plan import Device, Placement, Plan, Segment
+    from planner.plan import Placement, Plan, Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +58,17 @@ def device_seconds(placement: Placement) -> Fraction:
 
 def devices(segment: Segment) -> Fraction:
     """Devices that a segment holds at each moment; a stated share of a device counts as that part."""
-    return sum((_part(device) for node in segment.nodes for device in node.devices), Fraction(0))
+    every = [device.share for node in segment.nodes for device in node.devices]
+    whole = every.count(None)
+    return Fraction(whole) if whole == len(every) else sum(map(_part, every), Fraction(0))
 
 
 def _hold(segment: Segment) -> Hold:
     return Hold(pool=segment.pool, start=epoch(segment.start), end=epoch(segment.end), devices=devices(segment))
 
 
-def _part(device: Device) -> Fraction:
-    return Fraction(device.share) if device.share else Fraction(1)
+def _part(share: str | None) -> Fraction:
+    return Fraction(share) if share else Fraction(1)
 
 
 def average(spans: Iterable[tuple[int, int, int | Fraction]], whole: Horizon) -> Fraction:

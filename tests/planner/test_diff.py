@@ -165,9 +165,9 @@ def test_a_team_that_only_moves_is_not_told_as_a_team() -> None:
 
 def test_a_quota_that_appears_counts_from_nothing() -> None:
     (quota,) = compare(a_plan(), a_plan(quota=(a_quota(guaranteed=16, used=8, hours=10),))).quotas
-    assert quota.guaranteed == (0, 160 * HOUR)
-    assert quota.used == (0, 80 * HOUR)
-    assert quota.lent == (0, 0)
+    assert quota.guaranteed == (Fraction(0), Fraction(160 * HOUR))
+    assert quota.used == (Fraction(0), Fraction(80 * HOUR))
+    assert quota.lent == (Fraction(0), Fraction(0))
 
 
 def test_a_quota_that_holds_at_other_times_with_the_same_sum_differs_all_the_same() -> None:
