@@ -41,20 +41,18 @@ def elements(array: str, known: Mapping[str, object]) -> tuple[str, ...]:
 
 def ordered(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Every step after those that it waits for, otherwise by address."""
-    by_address = {step.address: step for step in sorted(steps, key=lambda item: item.address)}
-    return tuple(dict.fromkeys(step for start in by_address.values() for step in _with_parents(start, by_address)))
+    return tuple(_walk({step.address: step for step in sorted(steps, key=lambda item: item.address)}))
 
 
-def _with_parents(start: Step, known: Mapping[str, Step]) -> Iterator[Step]:
+def _walk(known: Mapping[str, Step]) -> Iterator[Step]:
     """Depth first, without recursion: chains may be longer than Python's stack."""
-    stack, opened = [(start, False)], {start.address}
+    stack = [(step, False) for step in reversed(tuple(known.values()))]
+    opened: set[str] = set()
     while stack:
         step, ready = stack.pop()
         if ready:
             yield step
-            continue
-        stack.append((step, True))
-        for parent in reversed(step.after):
-            if parent in known and parent not in opened:
-                opened.add(parent)
-                stack.append((known[parent], False))
+        elif step.address not in opened:
+            opened.add(step.address)
+            stack.append((step, True))
+            stack += [(known[parent], False) for parent in reversed(step.after) if parent in known]
