@@ -67,7 +67,9 @@ def _read(kind: type, text: str) -> Any:
         tree = json.loads(text, object_pairs_hook=_object, parse_float=_refuse, parse_constant=_refuse)
     except RecursionError:
         raise JsonFormError("nested too deeply") from None
-    except json.JSONDecodeError as error:
+    except JsonFormError:
+        raise
+    except ValueError as error:
         raise JsonFormError(f"not JSON: {error}") from None
     tag = tree.pop("format", None) if isinstance(tree, dict) else None
     if tag != _tag(kind):

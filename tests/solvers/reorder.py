@@ -1,0 +1,44 @@
+"""The same problem with everything listed the other way round."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.problem import Charge, Mode, Problem, Task
+
+
+def reversed_problem(problem: Problem) -> Problem:
+    """Reverse tasks, pools, nodes, rows and budgets, with every reference to them."""
+    return replace(
+        problem,
+        pools=tuple(replace(pool, nodes=pool.nodes[::-1]) for pool in reversed(problem.pools)),
+        tasks=tuple(_task(problem, task) for task in reversed(problem.tasks)),
+        rows=problem.rows[::-1],
+        budgets=problem.budgets[::-1],
+    )
+
+
+def _task(problem: Problem, task: Task) -> Task:
+    previous = task.previous
+    if previous is not None:
+        last = len(problem.pools[task.modes[previous.mode].pool].nodes) - 1
+        previous = replace(previous, nodes=tuple((last - node, devices) for node, devices in previous.nodes))
+    return replace(
+        task,
+        modes=tuple(_mode(problem, mode) for mode in task.modes),
+        after=tuple(len(problem.tasks) - 1 - other for other in task.after),
+        budgets=tuple(len(problem.budgets) - 1 - budget for budget in task.budgets),
+        previous=previous,
+    )
+
+
+def _mode(problem: Problem, mode: Mode) -> Mode:
+    last = len(problem.pools[mode.pool].nodes) - 1
+    rows = len(problem.rows) - 1
+    return replace(
+        mode,
+        pool=len(problem.pools) - 1 - mode.pool,
+        charges=tuple(Charge(row=rows - charge.row, amount=charge.amount) for charge in mode.charges),
+        home=None if mode.home is None else rows - mode.home,
+        nodes=None if mode.nodes is None else tuple(sorted(last - node for node in mode.nodes)),
+    )
