@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from planner.catalog import Naming, vendors
-from renderers.kubernetes.naming import dns_label
+from renderers.kubernetes.naming import dns_label, is_label
 from renderers.kubernetes.resources import Taint, layout_of, parse_taint, pool_resources
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class Flavor:
     """Nodes of one or several pools that no label tells apart.
 
     `queue` is the vendor, or `cpu` for nodes without devices: resources of one queue are admitted together. `devices`
-    and `models` are what quotas count; `capacity` is in cores, MiB and pieces of each device resource.
+    and `models` are what quotas count; `capacity` is in cores, MiB and pieces of each device resource. `labels_seen`
+    says that no label is only assumed, `unusable` which of the pool's labels Kubernetes does not take.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Flavor:
     devices: int
     capacity: tuple[tuple[str, int], ...]
     labels_seen: bool = True
+    unusable: tuple[str, ...] = ()
 
     def amount(self, resource: str) -> int:
         """How much of a resource the nodes have in all."""
@@ -60,7 +63,16 @@ def flavors_of(cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
         for flavor in _of_pool(pool, cluster, catalog):
             key = (flavor.queue, flavor.models, flavor.labels, flavor.taints)
             merged[key] = _joined(merged[key], flavor) if key in merged else flavor
-    return tuple(sorted(merged.values(), key=lambda flavor: flavor.name))
+    return _apart(sorted(merged.values(), key=lambda flavor: (flavor.name, flavor.pools)))
+
+
+def _apart(flavors: list[Flavor]) -> tuple[Flavor, ...]:
+    """Give those that would have one name, such as pools that only taints tell apart, their pool's name too."""
+    times = Counter(flavor.name for flavor in flavors)
+    return tuple(
+        replace(flavor, name=dns_label(f"{flavor.name}-{flavor.pools[0]}")) if times[flavor.name] > 1 else flavor
+        for flavor in flavors
+    )
 
 
 def _of_pool(pool: NodePool, cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
@@ -86,6 +98,7 @@ def _flavor(pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Acce
         labels=labels,
         taints=tuple(sorted(map(parse_taint, pool.taints))),
         pools=(pool.name,),
+        unusable=_unusable(pool),
         devices=devices,
         capacity=(
             (CPU, _host(pool.cpus, UNCHECKED, pool) * devices // whole),
@@ -102,15 +115,24 @@ def _cpu_flavor(pool: NodePool) -> Flavor:
         queue=CPU,
         vendor=None,
         models=(),
-        labels=pool.labels,
+        labels=_own_labels(pool),
         taints=tuple(sorted(map(parse_taint, pool.taints))),
         pools=(pool.name,),
+        unusable=_unusable(pool),
         devices=0,
         capacity=(
             (CPU, _host(pool.cpus, UNCHECKED, pool)),
             (MEMORY, _host(pool.memory.mib if pool.memory else None, UNCHECKED << 10, pool)),
         ),
     )
+
+
+def _own_labels(pool: NodePool) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value) for key, value in pool.labels if is_label(key, value))
+
+
+def _unusable(pool: NodePool) -> tuple[str, ...]:
+    return tuple(f"{key}: {value}" for key, value in pool.labels if not is_label(key, value))
 
 
 def _host(per_node: int | None, unchecked: int, pool: NodePool) -> int:
@@ -124,12 +146,13 @@ def _labels(
 
     Where a node holds several models its product label names only one of them, and tells nothing.
     """
+    own = dict(_own_labels(pool))
     if len(models) > 1:
-        return pool.labels, True
+        return tuple(sorted(own.items())), True
     suffix = _label_suffix(pool, cluster, vendor)
     catalogued = {key: value + suffix for key, value in models[0].kubernetes_labels}
-    unseen = models[0].product_label_seen is False and not set(catalogued) <= set(dict(pool.labels))
-    return tuple(sorted({**catalogued, **dict(pool.labels)}.items())), not unseen
+    unseen = models[0].product_label_seen is False and not set(catalogued) <= set(own)
+    return tuple(sorted({**catalogued, **own}.items())), not unseen
 
 
 def _label_suffix(pool: NodePool, cluster: Cluster, vendor: Vendor) -> str:
@@ -145,15 +168,10 @@ def _joined(one: Flavor, other: Flavor) -> Flavor:
     resources = [name for name, _ in one.capacity] + [
         name for name, _ in other.capacity if name not in dict(one.capacity)
     ]
-    return Flavor(
-        name=one.name,
-        queue=one.queue,
-        vendor=one.vendor,
-        models=one.models,
-        labels=one.labels,
-        taints=one.taints,
+    return replace(
+        one,
         pools=one.pools + other.pools,
         devices=one.devices + other.devices,
         capacity=tuple((name, one.amount(name) + other.amount(name)) for name in resources),
-        labels_seen=one.labels_seen,
+        unusable=tuple(sorted({*one.unusable, *other.unusable})),
     )

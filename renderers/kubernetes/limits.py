@@ -27,6 +27,7 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
     """What holds for a cluster and its pools."""
     address = f"cluster/{cluster.name}"
     backend = cluster.backend
+    yield degraded(address, "jobs wait for a release: nothing in the cluster starts them at the planned time")
     if backend.queueing not in {Queueing.KUEUE, Queueing.NONE}:
         yield degraded(address, f"queues of {backend.queueing} are not written: jobs stay suspended until released")
     if backend.queueing is Queueing.NONE:
@@ -34,14 +35,19 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
     if backend.workload is not Workload.JOB:
         yield degraded(address, f"jobs are written as batch Jobs, not as {backend.workload}")
     for flavor in flavors:
-        pool = f"pool/{cluster.name}/{flavor.pools[0]}"
-        if not flavor.is_told_apart:
-            yield degraded(pool, "no label tells its nodes apart: label them and say so in labels of the pool")
-        elif not flavor.labels_seen:
-            yield degraded(pool, "its product label was never seen on a node: check it, or set labels of the pool")
-        if len(flavor.pools) > 1:
-            pools = ", ".join(flavor.pools)
-            yield degraded(pool, f"pools {pools} have the same models and labels: their quotas are counted together")
+        yield from _of_flavor(flavor, f"pool/{cluster.name}/{flavor.pools[0]}")
+
+
+def _of_flavor(flavor: Flavor, pool: str) -> Iterator[Degraded]:
+    if not flavor.is_told_apart:
+        yield degraded(pool, "no label tells its nodes apart: label them and say so in labels of the pool")
+    elif not flavor.labels_seen:
+        yield degraded(pool, "its product label was never seen on a node: check it, or set labels of the pool")
+    if flavor.unusable:
+        yield degraded(pool, f"no labels of Kubernetes, and left out: {', '.join(flavor.unusable)}")
+    if len(flavor.pools) > 1:
+        pools = ", ".join(flavor.pools)
+        yield degraded(pool, f"pools {pools} have the same models and labels: their quotas are counted together")
 
 
 def of_team(team: Team, parts: Sequence[Part]) -> Iterator[Degraded]:
@@ -65,7 +71,6 @@ def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
     named_user = job.user is not None and not job.user.replace(":", "").isdigit()
     gres = ", ".join(name for name, _ in job.gres)
     facts = (
-        (True, "its start waits for a release: nothing in the cluster starts it at the planned time"),
         (bool(payload.later), "its interruption and later segments are carried out by apply, not by the cluster"),
         (queued and floors, "Kueue knows neither checkpoints nor a minimum run: it may evict earlier than planned"),
         (queued and not job.preemptible, "Kueue cannot be told never to interrupt it: only its guarantee protects it"),
@@ -74,6 +79,7 @@ def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
             bool(payload.devices) and not payload.takes_whole_nodes,
             "which devices of a node it gets is the device plugin's choice",
         ),
+        (payload.segment.market != "own", f"no label selects nodes of the market {payload.segment.market}"),
         (bool(gres), f"{gres} cannot be asked for in a pod"),
         (job.needs.rdma, "no resource name of an RDMA device is known: the pods use the nodes' network as it is"),
         (named_user, f"user {job.user} is not a number: the image's own user runs it"),

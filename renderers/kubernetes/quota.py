@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from planner.units import ceil_div
+from planner.units import ceil_div, ceil_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,8 +60,8 @@ def parts_of(team: str, plan: Plan, specset: SpecSet) -> tuple[Part, ...]:
 
 def _parts(quota: Quota, places: Sequence[DeviceClass], plan: Plan) -> Iterator[Part]:
     weights = [place.devices for place in places]
-    guaranteed = split(guaranteed_now(quota, plan), weights)
-    lent = split(quota.lend or 0, weights)
+    guaranteed = _divided(guaranteed_now(quota, plan), weights, [used_now(quota, place, plan) for place in places])
+    lent = split(quota.lend or 0, guaranteed)
     for place, nominal, lending in zip(places, guaranteed, lent, strict=True):
         limit = None if quota.limit is None else min(quota.limit, place.devices)
         yield Part(
@@ -73,6 +73,33 @@ def _parts(quota: Quota, places: Sequence[DeviceClass], plan: Plan) -> Iterator[
             weight=quota.weight,
             divided=len(places) > 1,
         )
+
+
+def _divided(amount: int, weights: Sequence[int], used: Sequence[int]) -> tuple[int, ...]:
+    """A guarantee in parts: what is used of it where it is used, the rest as devices are left."""
+    if sum(used) > amount:
+        return split(amount, weights)
+    rest = split(amount - sum(used), [max(0, weight - use) for weight, use in zip(weights, used, strict=True)])
+    return tuple(use + more for use, more in zip(used, rest, strict=True))
+
+
+def used_now(quota: Quota, place: DeviceClass, plan: Plan) -> int:
+    """Devices of `place` that work has within a quota's guarantee when the plan begins, rounded up."""
+    start = plan.inputs.start
+    return ceil_fraction(
+        sum(
+            (
+                Fraction(use.guaranteed)
+                for placement in plan.placements
+                for segment in placement.segments
+                if segment.start <= start < segment.end
+                and (segment.pool, segment.model) == (place.where.key, place.accelerator.slug)
+                for use in segment.quota
+                if use.quota == quota.name
+            ),
+            Fraction(),
+        )
+    )
 
 
 def deciding(quotas: Sequence[Quota], place: DeviceClass) -> Quota | None:

@@ -72,7 +72,7 @@ class MountedVolume:
 
 def job_of(payload: Payload, setting: Setting) -> Written:
     """The Job of `payload`, and the Service of a gang; `Unsupported` where no Job would do what the plan says."""
-    workload = dns_label(payload.name if setting.team_is_namespace else f"{payload.job.team}-{payload.name}")
+    workload = dns_label(payload.name if setting.team_is_namespace else f"{payload.job.team}/{payload.name}")
     pod = _pod(payload, setting, workload)
     name = object_name(workload, f"{payload.address}\n{len(payload.nodes)}\n{pod}")
     head = environment.render(
@@ -194,7 +194,7 @@ def priority_class(priority: str) -> str:
 
 
 def _environment(payload: Payload, workload: str) -> tuple[Variable, ...]:
-    """The gang's meeting place, then the job's own variables, which win; the kubelet expands none of the latter."""
+    """What torchrun needs to know, then the job's own variables, which win; the kubelet expands none of these."""
     own = tuple(map(_variable, payload.env))
     taken = {variable.name for variable in own}
     return tuple(item for item in _rendezvous(payload, workload) if item.name not in taken) + own
@@ -209,8 +209,9 @@ def _rendezvous(payload: Payload, workload: str) -> tuple[Variable, ...]:
 
     The name of the Job is taken from the pod's label, since it depends on all that is written here.
     """
+    processes = (Variable(name="PET_NPROC_PER_NODE", value=str(len(payload.devices))),) if payload.devices else ()
     if not payload.is_gang:
-        return ()
+        return processes
     nodes, port = str(len(payload.nodes)), str(MASTER_PORT)
     master = f"$(PLANNER_JOB_NAME)-0.{workload}"
     fixed = {
@@ -220,13 +221,13 @@ def _rendezvous(payload: Payload, workload: str) -> tuple[Variable, ...]:
         "PET_MASTER_ADDR": master,
         "PET_MASTER_PORT": port,
         "PET_NNODES": nodes,
-        "PET_NPROC_PER_NODE": str(max(1, len(payload.devices))),
     }
     return (
         Variable(name="PLANNER_JOB_NAME", field=JOB_NAME),
         Variable(name="NODE_RANK", field=JOB_INDEX),
         Variable(name="PET_NODE_RANK", field=JOB_INDEX),
         *(Variable(name=name, value=value) for name, value in sorted(fixed.items())),
+        *processes,
     )
 
 

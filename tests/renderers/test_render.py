@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
-from planner.plan import Degraded
+from planner.plan import Degraded, ServicePlan, ServiceStep, sealed
 from planner.spec.backend import BackendType
-from renderers import RENDERERS, Manifest, Rendered, render
+from renderers import RENDERERS, Manifest, Rendered, render, verify
 from renderers.manifest import merged
-from tests.renderers.fleet import FLEET, a_job, a_node, a_placement, a_segment, plan_of, specset_of
+from tests.renderers.fleet import FLEET, START, a_job, a_node, a_placement, a_segment, plan_of, specset_of
 
 
 def a_tree() -> Rendered:
@@ -75,3 +76,49 @@ def test_kubernetes_is_among_the_back_ends() -> None:
 def test_importing_the_renderers_loads_no_templates() -> None:
     code = "import sys, renderers; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_files_are_held_against_the_plan_whatever_their_back_end() -> None:
+    texts = [FLEET, a_job("resnet", "gpus: 2", "command: [run]"), a_job("edge", "gpus: 1", "command: [run]")]
+    box = (
+        "apiVersion: planner/v1\nkind: Cluster\nname: edge\nbackend: compose\n"
+        "pools: [{name: box, nodes: box-1, gpus: {model: l4, count: 1}, cpus: 8, memory: 32Gi}]\n"
+    )
+    specs = specset_of(*texts, box)
+    placements = [
+        a_placement(address, a_segment(pool, a_node(node, 0), specs=specs), specs=specs)
+        for address, pool, node in (
+            ("job/vision/resnet", "dc1/h100", "h100-001"),
+            ("job/vision/edge", "edge/box", "box-1"),
+        )
+    ]
+    plan, later = plan_of(*placements, specs=specs), plan_of(specs=specs)
+    made = render(plan, specs)
+
+    def parse(text: str) -> list[object]:
+        return list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+
+    assert verify(made, plan, specs, parse) == ()
+    assert len(verify(made, later, specs, parse)) == 2
+
+
+def test_a_service_has_no_files_yet_and_that_is_told() -> None:
+    service = (
+        "apiVersion: planner/v1\nkind: Service\nname: chat\nteam: nlp\nimage: r/s:1\ncommand: [serve]\ngpus: 1\n"
+        "load: [{when: otherwise, qps: 1}]\nservice_time: 100ms\nlatency_target: 1s\n"
+    )
+    specs = specset_of(FLEET, service)
+    step = ServiceStep(
+        start=START,
+        end="2026-12-01T01:00:00Z",
+        replicas=1,
+        replicas_needed=1,
+        load_milliqps=1_000,
+        capacity_milliqps=10_000,
+        segments=(a_segment("dc1/h100", a_node("h100-001", 0), specs=specs),),
+    )
+    planned = ServicePlan(address="service/nlp/chat", spec="sha256:0", team="nlp", priority="P2", steps=(step,))
+    plan = sealed(plan_of(specs=specs).model_copy(update={"services": (planned,)}))
+    assert [item.message for item in render(plan, specs).degraded if item.address == "service/nlp/chat"] == [
+        "not written: services have no files yet."
+    ]

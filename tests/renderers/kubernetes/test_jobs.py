@@ -314,3 +314,21 @@ def test_a_fraction_on_a_plain_pool_is_refused() -> None:
     result = kubernetes.render(plan, specs, specs.clusters[0])
     assert objects(result, "Job") == []
     assert any("hands out whole devices only, not 1/2" in text for text in notes(result))
+
+
+def test_teams_that_share_a_namespace_never_share_a_name() -> None:
+    other = "apiVersion: planner/v1\nkind: Team\nname: nlp-a\nnamespace: team-nlp\n"
+    specs = specset_of(FLEET, other, a_job("a-b", "gpus: 2", team="nlp"), a_job("b", "gpus: 2", team="nlp-a"))
+    placements = [
+        a_placement(address, a_segment("dc1/h100", a_node(node, 0, 1), specs=specs), specs=specs)
+        for address, node in (("job/nlp/a-b", "h100-001"), ("job/nlp-a/b", "h100-002"))
+    ]
+    plan = plan_of(*placements, specs=specs)
+    made = objects(kubernetes.render(plan, specs, specs.clusters[0]), "Job")
+    assert len({item["metadata"]["labels"]["planner.dev/workload"] for item in made}) == 2
+
+
+def test_torchrun_starts_one_process_a_device_on_one_node_too() -> None:
+    assert {"name": "PET_NPROC_PER_NODE", "value": "2"} in container_of(job("gpus: 2"))["env"]
+    plain = container_of(job("gpus: 0", "cpus: 1", "memory: 1Gi", nodes=(a_node("cpu-1"),), pool="dc1/login"))
+    assert not any(item["name"].startswith("PET_") for item in plain["env"])

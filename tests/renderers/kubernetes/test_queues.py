@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from planner.plan import QuotaSchedule, QuotaWindow, sealed
+from planner.plan import QuotaSchedule, QuotaUse, QuotaWindow, sealed
 from renderers import kubernetes
 from renderers.kubernetes.quota import split
 from renderers.manifest import Rendered
-from tests.renderers.fleet import FLEET, START, plan_of, specset_of
+from tests.renderers.fleet import FLEET, START, a_job, a_node, a_placement, a_segment, plan_of, specset_of
 from tests.renderers.kubernetes.reading import documents, objects, schema_faults
 
 
@@ -224,3 +224,35 @@ def test_without_queueing_there_are_namespaces_only_and_it_is_told() -> None:
 )
 def test_a_division_adds_up(amount: int, weights: tuple[int, ...], parts: tuple[int, ...]) -> None:
     assert split(amount, weights) == parts
+
+
+def test_pools_that_only_taints_tell_apart_have_flavors_of_different_names() -> None:
+    fleet = a_fleet(a_pool("a", 'taints: ["x=1:NoSchedule"]'), a_pool("b", 'taints: ["x=2:NoSchedule"]'))
+    names = [item["metadata"]["name"] for item in objects(rendered(fleet), "ResourceFlavor")]
+    assert names == ["h100-sxm5-80gb-a", "h100-sxm5-80gb-b"]
+
+
+def test_what_kubernetes_does_not_take_as_a_label_is_left_out_and_told() -> None:
+    result = rendered(a_fleet(a_pool("a", "labels: {site: sh-1, note: two words}")))
+    (flavor,) = objects(result, "ResourceFlavor")
+    assert flavor["spec"]["nodeLabels"] == {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "site": "sh-1"}
+    (told,) = [item.message for item in result.degraded if "left out" in item.message]
+    assert told.endswith("note: two words")
+
+
+def test_a_divided_guarantee_lies_first_where_the_plan_uses_it() -> None:
+    fleet = a_fleet(a_pool("a"), a_pool("b", gpus="{model: a100-sxm4-80gb, count: 8}", nodes=1))
+    job = a_job("x", "gpus: {count: 8, model: a100-sxm4-80gb}", "duration: {a100-sxm4-80gb: 2h}")
+    specs = specset_of(fleet, a_quota("all", "gpus: {vendor: nvidia}", "guaranteed: 12"), job)
+    use = QuotaUse(quota="all", guaranteed=8, borrowed=0)
+
+    def held(start: int) -> tuple[str, str]:
+        segment = a_segment("dc1/b", a_node("b-1", *range(8)), specs=specs, start=start)
+        segment = segment.model_copy(update={"quota": (use,)})
+        plan = plan_of(a_placement("job/vision/x", segment, specs=specs), specs=specs)
+        queue = named(kubernetes.render(plan, specs, specs.clusters[0]), "ClusterQueue", "vision-nvidia")
+        first, second = (quotas(queue, name)["nvidia.com/gpu"][0] for name in ("h100-sxm5-80gb", "a100-sxm4-80gb"))
+        return first, second
+
+    assert held(start=0) == ("4", "8")
+    assert held(start=1) == ("8", "4")
