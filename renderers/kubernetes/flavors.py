@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
+OWN_LABEL: Final = "planner.dev/flavor"
 UNCHECKED: Final = 1_000_000
 """CPU cores, and GiB of memory, where a pool does not say how much it has: nothing is limited by it."""
 
@@ -27,7 +28,8 @@ class Flavor:
 
     `queue` is the vendor, or `cpu` for nodes without devices: resources of one queue are admitted together. `devices`
     and `models` are what quotas count; `capacity` is in cores, MiB and pieces of each device resource. `labels_seen`
-    says that no label is only assumed, `unusable` which of the pool's labels Kubernetes does not take.
+    says that no label is only assumed, `needs_label` that somebody has to put our own label on the nodes, `unusable`
+    which of the pool's labels Kubernetes does not take.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Flavor:
     capacity: tuple[tuple[str, int], ...]
     labels_seen: bool = True
     unusable: tuple[str, ...] = ()
+    needs_label: bool = False
 
     def amount(self, resource: str) -> int:
         """How much of a resource the nodes have in all."""
@@ -50,11 +53,6 @@ class Flavor:
         """Whether these devices, of the same cluster, are among the flavor's."""
         return devices.where.pool.name in self.pools and devices.accelerator.slug in self.models
 
-    @property
-    def is_told_apart(self) -> bool:
-        """Whether any label selects its nodes."""
-        return bool(self.labels)
-
 
 def flavors_of(cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
     """The flavors of a cluster, by name; pools with the same models, labels and taints are one."""
@@ -63,16 +61,27 @@ def flavors_of(cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
         for flavor in _of_pool(pool, cluster, catalog):
             key = (flavor.queue, flavor.models, flavor.labels, flavor.taints)
             merged[key] = _joined(merged[key], flavor) if key in merged else flavor
-    return _apart(sorted(merged.values(), key=lambda flavor: (flavor.name, flavor.pools)))
+    return tuple(map(_labelled, *_apart(sorted(merged.values(), key=lambda flavor: (flavor.name, flavor.pools)))))
 
 
-def _apart(flavors: list[Flavor]) -> tuple[Flavor, ...]:
-    """Give those that would have one name, such as pools that only taints tell apart, their pool's name too."""
-    times = Counter(flavor.name for flavor in flavors)
-    return tuple(
-        replace(flavor, name=dns_label(f"{flavor.name}-{flavor.pools[0]}")) if times[flavor.name] > 1 else flavor
-        for flavor in flavors
-    )
+def _apart(flavors: list[Flavor]) -> tuple[list[Flavor], list[bool]]:
+    """Flavors with names of their own, and whether each is alone in its queue.
+
+    Those that would have one name, such as pools that only taints tell apart, get their pool's name too.
+    """
+    names, queues = Counter(item.name for item in flavors), Counter(item.queue for item in flavors)
+    named = [
+        replace(item, name=dns_label(f"{item.name}-{item.pools[0]}")) if names[item.name] > 1 else item
+        for item in flavors
+    ]
+    return named, [queues[item.queue] == 1 for item in flavors]
+
+
+def _labelled(flavor: Flavor, alone: bool) -> Flavor:
+    """Give a flavor without labels one of ours, unless it is alone: Kueue takes a bare one for any other."""
+    if flavor.labels or alone:
+        return flavor
+    return replace(flavor, labels=((OWN_LABEL, flavor.name),), needs_label=True)
 
 
 def _of_pool(pool: NodePool, cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from planner.plan import Degraded
 from planner.spec.backend import BackendType, Queueing, Workload
+from renderers.kubernetes.flavors import OWN_LABEL
 from renderers.kubernetes.workload import node_names
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
 
 
 def _of_flavor(flavor: Flavor, pool: str) -> Iterator[Degraded]:
-    if not flavor.is_told_apart:
-        yield degraded(pool, "no label tells its nodes apart: label them and say so in labels of the pool")
+    if flavor.needs_label:
+        yield degraded(pool, f"put the label {OWN_LABEL}={flavor.name} on its nodes: no other tells them apart")
     elif not flavor.labels_seen:
         yield degraded(pool, "its product label was never seen on a node: check it, or set labels of the pool")
     if flavor.unusable:

@@ -256,3 +256,18 @@ def test_a_divided_guarantee_lies_first_where_the_plan_uses_it() -> None:
 
     assert held(start=0) == ("4", "8")
     assert held(start=1) == ("8", "4")
+
+
+def test_a_flavor_without_labels_gets_one_beside_others_and_that_is_told() -> None:
+    fleet = a_fleet(a_pool("a", gpus="{model: mi300x, count: 8}"), a_pool("b", gpus="{model: mi100, count: 4}"))
+    result = rendered(fleet)
+    assert named(result, "ResourceFlavor", "mi100")["spec"]["nodeLabels"] == {"planner.dev/flavor": "mi100"}
+    assert "planner.dev/flavor" not in named(result, "ResourceFlavor", "mi300x")["spec"]["nodeLabels"]
+    (told,) = [item for item in result.degraded if "planner.dev/flavor=mi100" in item.message]
+    assert told.address == "pool/dc1/b"
+
+
+def test_a_flavor_without_labels_that_is_alone_needs_none() -> None:
+    result = rendered(a_fleet(a_pool("b", gpus="{model: mi100, count: 4}")))
+    assert named(result, "ResourceFlavor", "mi100")["spec"] == {}
+    assert not any("planner.dev/flavor" in item.message for item in result.degraded)
