@@ -33,7 +33,7 @@ OPEN_TO = (
     (
         "renderers",
         "planner",
-        ("plan", "specset", "spec", "catalog", "units", "names", "diagnostics"),
+        ("plan", "specset", "spec", "catalog", "units", "names", "hosts", "diagnostics"),
     ),
     ("planner.compile", "solvers", ("problem", "solution", "rules")),
     ("planner.decode", "solvers", ("problem", "solution", "rules")),

@@ -66,5 +66,5 @@ def _project(cluster: Cluster, host: str, made: tuple[_Made, ...]) -> Manifest:
 
 def _notes(item: _Made) -> tuple[Degraded, ...]:
     if item.refusal:
-        return (limits.degraded(item.payload.address, f"nothing is written for it: {item.refusal}"),)
+        return (limits.degraded(item.payload.address, f"not written: {item.refusal}"),)
     return tuple(limits.of_job(item.payload))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from planner.units import parse_time
@@ -32,7 +32,7 @@ def verify(
 
     `documents` are the parsed documents of each file by its path, `degraded` says which jobs were left out on purpose.
     """
-    refused = {item.address for item in degraded if item.message.startswith("nothing is written for it: ")}
+    refused = {item.address for item in degraded if item.message.startswith("not written: ")}
     jobs = tuple(job for job in jobs_of(plan, specset, cluster) if job.address not in refused)
     expected = {(path_of(cluster, job), words.service_name(job.address)): job for job in jobs}
     found = {
@@ -71,11 +71,14 @@ def _differences(service: Tree, payload: Payload) -> Iterator[str]:
 
 def overlaps(jobs: Sequence[Payload]) -> Iterator[str]:
     """Jobs that hold a whole device of one host at the same time: no engine keeps them apart."""
-    for one, other in combinations(jobs, 2):
-        shared = _devices(one) & _devices(other)
-        if shared and _times(one)[0] < _times(other)[1] and _times(other)[0] < _times(one)[1]:
-            host, index = min(shared)
-            yield f"{one.address} and {other.address} both have device {index} of {host}"
+    held: dict[tuple[str, int], list[tuple[int, int, str]]] = {}
+    for job in jobs:
+        for device in _devices(job):
+            held.setdefault(device, []).append((*_times(job), job.address))
+    for (host, index), uses in sorted(held.items()):
+        for (_, end, one), (start, _, other) in pairwise(sorted(uses)):
+            if start < end:
+                yield f"{one} and {other} both have device {index} of {host}"
 
 
 def _devices(payload: Payload) -> frozenset[tuple[str, int]]:

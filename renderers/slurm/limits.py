@@ -92,7 +92,7 @@ def of_job(payload: Payload, missing: tuple[str, ...]) -> Iterator[Degraded]:
 
 def refused(payload: Payload, why: str) -> Degraded:
     """A job for which nothing is written."""
-    return Degraded(address=payload.address, backend=BACKEND, message=f"nothing is written for it: {why}")
+    return Degraded(address=payload.address, backend=BACKEND, message=f"not written: {why}")
 
 
 def _asks_for_link(payload: Payload) -> bool:

@@ -1,4 +1,4 @@
-"""UC-35: there is no "rocm" driver; device nodes and the numeric group of the host instead, or a default that is said."""
+"""UC-35: there is no "rocm" driver; device nodes and the host's numeric group instead, or a default that is said."""
 
 from __future__ import annotations
 

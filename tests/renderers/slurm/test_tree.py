@@ -46,7 +46,7 @@ def test_a_refused_job_takes_no_other_with_it() -> None:
     rendered = render(plan_of(*placements, specs=specs), specs, specs.cluster("hpc"))
     assert [item.path for item in rendered.manifests] == ["hpc/jobs/vision.good.sbatch", "hpc/submit.sh"]
     said = {item.address: item.message for item in rendered.degraded if item.address.startswith("job/")}
-    assert said["job/vision/bad"].startswith("nothing is written for it: ")
+    assert said["job/vision/bad"].startswith("not written: ")
     assert said["job/vision/good"].startswith("job/vision/bad does not run in this cluster")
 
 
