@@ -77,4 +77,5 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "LINT506": "The tag of an image contradicts the vendor of its variant.",
     "LINT507": "A resource of a pool is not stated and therefore not checked.",
     "LINT508": "A checkpoint is missing on work that may run on interruptible machines.",
+    "LINT509": "Guarantees cannot all be honoured while nodes are away.",
 })  # fmt: skip

@@ -79,14 +79,22 @@ def _decoded(file: SourceFile) -> tuple[str, Diagnostic | None]:
         summary = f"the file is larger than {FILE_BYTES >> 20} MiB"
         return "", _diagnostic("SPEC105", summary, Place(file.path, 1, 1, 1), help="split it into several files")
     try:
-        return file.text.decode("utf-8-sig").replace("\r\n", "\n"), None
+        text = file.text.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        before = file.text[: error.start].decode("utf-8", "replace")
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        place = _place_after(file.path, file.text[: error.start].decode("utf-8", "replace"))
         summary = f"the byte 0x{file.text[error.start]:02x} is not UTF-8"
-        return "", _diagnostic(
-            "SPEC109", summary, Place(file.path, line, column, column), help="save the file as UTF-8"
-        )
+        return "", _diagnostic("SPEC109", summary, place, help="save the file as UTF-8")
+    if match := _CONTROL.search(text):
+        place = _place_after(file.path, text[: match.start()])
+        snippet = line_at(text.split("\n"), place.line)
+        summary = f"the file holds the control character U+{ord(match[0]):04X}"
+        return "", _diagnostic("SPEC110", summary, place, help="remove it", snippet=snippet)
+    return text, None
+
+
+def _place_after(path: str, before: str) -> Place:
+    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    return Place(path, line, column, column + 1)
 
 
 class _Builder:
@@ -280,20 +288,20 @@ def path_text(document: Document, path: Path) -> str:
 
 
 def _syntax(error: yaml.YAMLError, path: str, lines: Sequence[str]) -> Diagnostic:
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return _unreadable(error, path, lines)
-    mark = error.problem_mark
-    line, column = min(mark.line + 1, len(lines)), mark.column + 1
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        return _diagnostic("SPEC101", f"not well-formed YAML: {reason}", Place(path, 1, 1, 2), help="write plain YAML")
+    line = min(mark.line + 1, len(lines))
     text = line_at(lines, line)
+    column = min(mark.column, len(text)) + 1 if mark.line < len(lines) else len(text) + 1
     code, summary, help_text = _explained(error, lines, line, column)
+    noticed = Place(path, line, column, column + 1)
     if code == "SPEC112" and (host := _host_list(text, column)):
-        place = Place(path, line, host.start() + 1, host.end() + 1)
-    else:
-        column = min(column, len(text) + 1)
-        place = Place(path, line, column, column + 1)
-    opened = _opening(error, path, place)
-    related = (Related(place=place, message="noticed here"),) if opened and text else ()
-    place = opened or place
+        noticed = Place(path, line, host.start() + 1, host.end() + 1)
+    opened = _opening(error, path, noticed)
+    related = (Related(place=noticed, message="noticed here"),) if opened and text else ()
+    place = opened or noticed
     snippet = line_at(lines, place.line)
     return _diagnostic(code, summary, place, help=help_text, snippet=snippet, related=related)
 
@@ -301,7 +309,7 @@ def _syntax(error: yaml.YAMLError, path: str, lines: Sequence[str]) -> Diagnosti
 def _opening(error: yaml.MarkedYAMLError, path: str, place: Place) -> Place | None:
     """Where a bracket or quote was opened that turns out on a later line not to be closed."""
     mark, context = error.context_mark, error.context or ""
-    if mark is None or mark.line + 1 == place.line or not ("flow" in context or "quoted" in context):
+    if mark is None or mark.line + 1 >= place.line or not ("flow" in context or "quoted" in context):
         return None
     return Place(path, mark.line + 1, mark.column + 1, mark.column + 2)
 
@@ -339,19 +347,6 @@ _ADVICE: Final = (
 
 def _host_list(text: str, column: int) -> re.Match[str] | None:
     return next((match for match in _HOST_LIST.finditer(text) if match.start() < column <= match.end() + 1), None)
-
-
-def _unreadable(error: yaml.YAMLError, path: str, lines: Sequence[str]) -> Diagnostic:
-    """libyaml counts in characters of the whole text when it meets one that YAML forbids."""
-    for number, text in enumerate(lines, start=1):
-        if match := _CONTROL.search(text):
-            summary = f"the text holds the control character U+{ord(match[0]):04X}"
-            place = Place(path, number, match.start() + 1, match.end() + 1)
-            return _diagnostic("SPEC110", summary, place, help="remove it", snippet=text)
-    reason = str(error).split("\n", maxsplit=1)[0]
-    return _diagnostic(
-        "SPEC101", f"not well-formed YAML: {reason}", Place(path, 1, 1, 1), help="save the file as plain UTF-8 text"
-    )
 
 
 def _diagnostic(

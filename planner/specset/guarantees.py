@@ -56,17 +56,25 @@ def above_parent(claims: Sequence[Claim], amounts: Mapping[str, int]) -> Iterato
             yield claim.name, tuple(other.name for other in below if amounts[other.name]), total
 
 
-def shortage(claims: Sequence[Claim], amounts: Mapping[str, int], capacity: Sequence[int]) -> Shortage | None:
-    """The claims of a shortage, or None when the devices suffice for all."""
+def shortages(claims: Sequence[Claim], amounts: Mapping[str, int], capacity: Sequence[int]) -> tuple[Shortage, ...]:
+    """Every group of claims that together exceed what they cover; none when the devices suffice for all."""
     wanted = own_parts(claims, amounts)
     given = {claim.name: [0] * len(capacity) for claim in claims}
     free = list(capacity)
+    groups: list[frozenset[str]] = []
     for claim in claims:
         while (missing := wanted[claim.name] - sum(given[claim.name])) > 0:
             reached = _serve(claim, missing, claims, given, free)
             if reached is not None:
-                return _shortage([one for one in claims if one.name in reached], wanted, capacity)
-    return None
+                groups = _joined(groups, reached)
+                break
+    return tuple(_shortage([one for one in claims if one.name in group], wanted, capacity) for group in groups)
+
+
+def _joined(groups: Sequence[frozenset[str]], more: frozenset[str]) -> list[frozenset[str]]:
+    """Disjoint groups, with those that share a claim with a further one made one."""
+    apart = [group for group in groups if not group & more]
+    return [*apart, more.union(*(group for group in groups if group & more))]
 
 
 def _serve(

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from planner import catalog, yamlio
 from planner.clock import zone_of
 from planner.diagnostics import Diagnostic, Place, Severity, ordered
-from planner.lint import lint
 from planner.names import Address
 from planner.source import SUFFIXES, SourceFile
 from planner.spec.envelope import Envelope
 from planner.specset import checks
 from planner.specset.faults import Faults, Item
+from planner.specset.lint import lint
 from planner.specset.model import LoadResult, SpecSet, digest_of
 from planner.specset.resolve import resolve
 from planner.specset.shape import shaped
@@ -69,7 +69,7 @@ def _read(files: Sequence[SourceFile]) -> tuple[list[Item[Envelope]], tuple[tupl
     documents = [document for found, _ in read.values() for document in found]
     named = {path for document in documents for path in _named(document)}
     diagnostics = [fault for path, (_, faults) in read.items() if path not in named for fault in faults]
-    diagnostics += [_empty(path) for path, (found, faults) in read.items() if not found and not faults]
+    diagnostics += [_empty(path) for path, (found, faults) in read.items() if not faults and _is_empty(found)]
     documents = [document for document in documents if document.file not in named and document.value is not None]
     zone = _policy_zone(documents)
     items: list[Item[Envelope]] = []
@@ -91,6 +91,10 @@ def _named(document: yamlio.Document) -> Iterator[str]:
     for name in (value.get("template"), load_value.get("file") if isinstance(load_value, dict) else None):
         if isinstance(name, str):
             yield f"{directory}/{name}" if directory else name
+
+
+def _is_empty(documents: Sequence[yamlio.Document]) -> bool:
+    return all(document.value is None for document in documents)
 
 
 def _empty(path: str) -> Diagnostic:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from planner.spec.cluster import Cluster
-from planner.spec.team import Quota, QuotaGpus, QuotaWindow
+from planner.spec.team import Quota, QuotaGpus, QuotaWindow, Team
 from planner.specset import guarantees
 from planner.specset.faults import Faults, Item, also
 from planner.specset.tree import Tree
@@ -145,30 +145,32 @@ def _ranks(tree: Tree, faults: Faults) -> None:
 def _guarantees(tree: Tree, faults: Faults) -> None:
     fleet = _fleet(tree)
     capacity = tuple(devices.count for devices in fleet)
-    claims = _claims(tree, fleet)
+    quotas = [item.spec for item in tree.quotas]
+    claims = claims_of(quotas, (item.spec for item in tree.teams), fleet)
     items = {item.spec.name: item for item in tree.quotas}
     told: set[tuple[str, ...]] = set()
-    for moment, amounts in _amounts(tree):
+    for moment, amounts in amounts_of(quotas, tree.policy.timezone):
         names = {claim.name: amounts[claim.name] for claim in claims}
         for parent, children, total in guarantees.above_parent(claims, names):
             if (parent, *children) not in told:
                 told.add((parent, *children))
                 _above_parent(items[parent], [items[name] for name in children], total, names, moment, faults)
-        short = guarantees.shortage(claims, names, capacity)
-        if short is not None and short.claims not in told:
-            told.add(short.claims)
-            _above_capacity([items[name] for name in short.claims], short, fleet, moment, faults)
+        for short in guarantees.shortages(claims, names, capacity):
+            if short.claims not in told:
+                told.add(short.claims)
+                _above_capacity([items[name] for name in short.claims], short, fleet, moment, faults)
 
 
-def _claims(tree: Tree, fleet: Sequence[Devices]) -> tuple[guarantees.Claim, ...]:
-    parents = {item.spec.name: item.spec.parent for item in tree.teams}
+def claims_of(quotas: Iterable[Quota], teams: Iterable[Team], fleet: Sequence[Devices]) -> tuple[guarantees.Claim, ...]:
+    """What quotas claim of a fleet, sorted by name."""
+    parents = {team.name: team.parent for team in teams}
     return tuple(
         guarantees.Claim(
-            name=item.spec.name,
-            line=_line(item.spec.team, parents),
-            covers=frozenset(index for index, devices in enumerate(fleet) if covers(item.spec.gpus, devices)),
+            name=quota.name,
+            line=_line(quota.team, parents),
+            covers=frozenset(index for index, devices in enumerate(fleet) if covers(quota.gpus, devices)),
         )
-        for item in sorted(tree.quotas, key=lambda item: item.address)
+        for quota in sorted(quotas, key=lambda quota: quota.name)
     )
 
 
@@ -179,18 +181,17 @@ def _line(team: str, parents: Mapping[str, str | None]) -> tuple[str, ...]:
     return tuple(line)
 
 
-def _amounts(tree: Tree) -> Iterator[tuple[str, dict[str, int]]]:
-    """What every quota guarantees, at each time of the week at which anything differs; told in words."""
-    zone = tree.policy.timezone
+def amounts_of(quotas: Sequence[Quota], zone: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """What every quota guarantees, at each time of the week at which anything differs; the time is told in words."""
     tables = {
-        item.spec.name: timetable([window.when for window in item.spec.windows], zone, _MONDAY, _MONDAY + _WEEK_SECONDS)
-        for item in tree.quotas
-        if item.spec.windows
+        quota.name: timetable([window.when for window in quota.windows], zone, _MONDAY, _MONDAY + _WEEK_SECONDS)
+        for quota in quotas
+        if quota.windows
     }
     cuts = sorted({_MONDAY} | {begin for table in tables.values() for begin, _, _ in table})
     seen: set[tuple[int, ...]] = set()
     for cut in cuts:
-        amounts = {item.spec.name: _amount(item.spec, tables.get(item.spec.name, ()), cut) for item in tree.quotas}
+        amounts = {quota.name: _amount(quota, tables.get(quota.name, ()), cut) for quota in quotas}
         if tuple(amounts.values()) not in seen:
             seen.add(tuple(amounts.values()))
             yield _moment(cut) if tables else "", amounts
@@ -207,7 +208,8 @@ def _amount(quota: Quota, table: Sequence[tuple[int, int, int | None]], moment: 
     return quota.guaranteed if in_window is None else in_window
 
 
-def _sum(amounts: Sequence[int], total: int) -> str:
+def sum_text(amounts: Sequence[int], total: int) -> str:
+    """`12 + 8 = 20`, or the one amount alone."""
     return f"{' + '.join(map(str, amounts))} = {total}" if len(amounts) > 1 else str(total)
 
 
@@ -221,10 +223,11 @@ def _above_capacity(
     have = ", ".join(counts) or "no such device"
     first, *others = items
     when = f" (from {moment})" if moment else ""
+    arithmetic = f"{sum_text(short.amounts, short.wanted)} > {short.available}{when}"
     parts = "\n".join(f"{item.spec.name}: {amount}" for item, amount in zip(items, short.amounts, strict=True))
     faults.add(
         "SPEC405", first, ("guaranteed",),
-        f"guarantees add up to more than the fleet has: {_sum(short.amounts, short.wanted)} > {short.available}{when}",
+        f"guarantees add up to more than the fleet has: {arithmetic}",
         help="\n".join(["lower a guarantee, or use limit for what may be borrowed", parts, f"the fleet has {have}"]),
         related=tuple(also(item, "guaranteed", message=f"{item.spec.name} guarantees here") for item in others),
     )  # fmt: skip
@@ -242,7 +245,7 @@ def _above_parent(
     terms = [amounts[item.spec.name] for item in children]
     faults.add(
         "SPEC406", parent, ("guaranteed",),
-        f"the children's guarantees exceed this one: {_sum(terms, total)} > {amounts[parent.spec.name]}{when}",
+        f"the children's guarantees exceed this one: {sum_text(terms, total)} > {amounts[parent.spec.name]}{when}",
         help="a parent's guarantee contains those of its children: raise it, or lower theirs",
         related=tuple(also(item, "guaranteed", message=_guarantees_text(item, amounts)) for item in children),
     )  # fmt: skip
