@@ -198,7 +198,7 @@ def test_every_sum_of_money_has_its_currency_and_kind() -> None:
         pools=(a_cost("dc1/h100", power=3, chargeback=100),),
     )
     rows = section(shown(a_plan(costs=costs)), "Cost")
-    assert rows[0].split("  ")[-3:] == ["Cloud bills", "    Power", "Chargeback"] or "Cloud bills" in rows[0]
+    assert rows[0].split() == ["Cloud", "bills", "Power", "Chargeback"]
     assert rows[1].split() == ["all", "EUR", "24.00", "EUR", "3.00", "EUR", "100.00"]
     assert rows[2].split() == ["team", "vision", "EUR", "24.00", "-", "-"]
     assert rows[3].split() == ["pool", "dc1/h100", "-", "EUR", "3.00", "EUR", "100.00"]
