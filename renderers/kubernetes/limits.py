@@ -29,6 +29,10 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
     address = f"cluster/{cluster.name}"
     backend = cluster.backend
     yield degraded(address, "jobs wait for a release: nothing in the cluster starts them at the planned time")
+    if backend.queueing is Queueing.KUEUE and backend.kueue_version is None:
+        yield degraded(
+            address, "no kueue_version is stated: before 0.19 nothing may hold jobs back until their release"
+        )
     if backend.queueing not in {Queueing.KUEUE, Queueing.NONE}:
         yield degraded(address, f"queues of {backend.queueing} are not written: jobs stay suspended until released")
     if backend.queueing is Queueing.NONE:

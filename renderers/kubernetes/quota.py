@@ -169,6 +169,7 @@ class Amount:
     lending: str = ""
 
 
+HOST_RESOURCES: Final = frozenset({"cpu", "memory"})
 UNITS: Final = {"memory": "Mi"}
 
 
@@ -176,7 +177,8 @@ def amounts(held: Holding, flavor: Flavor, resources: Sequence[str]) -> tuple[Am
     """`held` as quantities of each resource; CPU and memory follow the devices.
 
     A queue whose devices are guaranteed but whose CPU is not could never reclaim them, so that the part of the node
-    that belongs to a device is guaranteed, borrowed and lent with it. What the flavor lacks is 0 and stays 0.
+    that belongs to a device is guaranteed and lent with it. What may be borrowed is limited in devices alone: a job
+    with few of them and many cores stays within its limit. What the flavor lacks is 0 and stays 0.
     """
     return tuple(_amount(held, flavor, resource) for resource in resources)
 
@@ -188,7 +190,7 @@ def _amount(held: Holding, flavor: Flavor, resource: str) -> Amount:
     return Amount(
         resource=resource,
         nominal=quantity(resource, share_of(held.nominal, flavor, resource)),
-        borrowing=written(held.borrowing),
+        borrowing="" if resource in HOST_RESOURCES else written(held.borrowing),
         lending=written(held.lending),
     )
 

@@ -66,8 +66,8 @@ def test_a_guarantee_is_nominal_quota_and_what_is_above_it_the_borrowing_limit()
 
 def test_cpu_and_memory_follow_the_devices() -> None:
     found = quotas(named(rendered(FLEET), "ClusterQueue", "vision-nvidia"), "h100-sxm5-80gb")
-    assert found["cpu"] == ("384", "192", "192")
-    assert found["memory"] == (f"{2 * 2 * 2**20}Mi", f"{2 * 2**20}Mi", f"{2 * 2**20}Mi")
+    assert found["cpu"] == ("384", None, "192")
+    assert found["memory"] == (f"{2 * 2 * 2**20}Mi", None, f"{2 * 2**20}Mi")
 
 
 def test_without_a_limit_or_a_lend_nothing_limits_borrowing_or_lending() -> None:
@@ -271,3 +271,9 @@ def test_a_flavor_without_labels_that_is_alone_needs_none() -> None:
     result = rendered(a_fleet(a_pool("b", gpus="{model: mi100, count: 4}")))
     assert named(result, "ResourceFlavor", "mi100")["spec"] == {}
     assert not any("planner.dev/flavor" in item.message for item in result.degraded)
+
+
+@pytest.mark.parametrize(("version", "told"), [("", True), (', kueue_version: "0.17"', False)])
+def test_a_kueue_of_unknown_version_may_not_know_the_gate_and_that_is_told(version: str, told: bool) -> None:
+    fleet = FLEET.replace("backend: kubernetes", f"backend: {{type: kubernetes{version}}}", 1)
+    assert any("no kueue_version" in item.message for item in rendered(fleet).degraded) is told
