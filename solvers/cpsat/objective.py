@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from solvers.cpsat.posters import charged
-from solvers.cpsat.rows import AtMost, Rows, Term
+from solvers.cpsat.rows import AtMost, Rounding, Rows, Term
 from solvers.cpsat.variables import Choice, Variables
-from solvers.problem import Problem, Task
+from solvers.problem import Problem, Row, Task
+
+MOST_LOTS = 1_000
+"""How finely the guaranteed units of a row and slot are counted at most."""
 
 
 def objective(problem: Problem, variables: Variables, rows: Rows) -> int:
@@ -63,14 +67,24 @@ def _kept(problem: Problem, variables: Variables, rows: Rows) -> Iterator[Term]:
 def _bonuses(problem: Problem, variables: Variables, rows: Rows) -> Iterator[Term]:
     """Units charged and guaranteed, by row and slot; the objective pushes them up, so an upper bound is enough."""
     for position, row in enumerate(problem.rows):
-        if row.guarantee is None or not row.bonus_micros:
-            continue
-        for slot, guaranteed in enumerate(row.guarantee):
-            use = charged(variables, position, slot)
-            most = min(guaranteed, sum(term.coefficient for term in use))
-            if most > 0:
-                units = rows.model.new_int_var(0, most, f"{row.subject}@{slot}")
-                taken = tuple(Term(coefficient=-each.coefficient, variable=each.variable) for each in use)
-                inside = (Term(coefficient=1, variable=units, most=most), *taken)
-                rows.post(f"bonus/{row.subject}", AtMost(terms=inside, upper=0))
-                yield Term(coefficient=row.bonus_micros, variable=units, most=most)
+        if row.guarantee is not None and row.bonus_micros:
+            for slot, units in enumerate(row.guarantee):
+                yield from _bonus(row, units, charged(variables, position, slot), rows)
+
+
+def _bonus(row: Row, units: int, use: tuple[Term, ...], rows: Rows) -> Iterator[Term]:
+    """Count at most `units` of `use` in lots: their common divisor, or so large that there are few enough."""
+    units = min(units, sum(term.coefficient for term in use))
+    if units <= 0:
+        return
+    lot = gcd(units, *(term.coefficient for term in use))
+    if units // lot > MOST_LOTS:
+        lot = -(-units // MOST_LOTS)
+        rows.exact = False
+    # Relaxed, a lot counts once it has begun; restricted, once it is full.
+    spare = lot - 1 if rows.rounding is Rounding.RELAX else 0
+    lots = rows.model.new_int_var(0, (units + spare) // lot, f"bonus {row.subject}")
+    count = Term(coefficient=lot, variable=lots, most=(units + spare) // lot)
+    taken = (Term(coefficient=-each.coefficient, variable=each.variable) for each in use)
+    rows.post(f"bonus/{row.subject}", AtMost(terms=(count, *taken), upper=spare))
+    yield Term(coefficient=row.bonus_micros * lot, variable=lots, most=count.most)

@@ -26,8 +26,9 @@ from tests.solvers.builders import (
 
 PLAIN = a_problem()
 FOUR = (a_pool(*[a_node(8)] * 4), a_pool(*[a_node(8)] * 4, name="other"))
-MOVES = {"move_micros": 1, "previous": a_previous(3, (0, 8), (1, 4))}
-MOVING = a_task(a_mode(8, count=2), a_mode(4, count=3), a_mode(8, pool=1), **MOVES)
+MOVING = a_task(
+    a_mode(8, count=2), a_mode(4, count=3), a_mode(8, pool=1), move_micros=1, previous=a_previous(3, (0, 8), (1, 4))
+)
 
 
 def solution_of(problem: Problem, proof: Proof = Proof.HEURISTIC, bound: int | None = None) -> Solution:
