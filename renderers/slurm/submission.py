@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One submission: the job's name in the queue, its file, and the addresses that it waits for."""
+    """One submission: the planned start, the job's name in the queue, its file, and the addresses that it waits for."""
 
     address: str
+    start: int
     name: str
     file: str
     after: tuple[str, ...]
@@ -40,8 +41,9 @@ def elements(array: str, known: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def ordered(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Every step after those that it waits for, otherwise by address."""
-    return tuple(_walk({step.address: step for step in sorted(steps, key=lambda item: item.address)}))
+    """Every step after those that it waits for, otherwise by start: of two equal jobs Slurm runs the older first."""
+    by_start = sorted(steps, key=lambda item: (item.start, item.address))
+    return tuple(_walk({step.address: step for step in by_start}))
 
 
 def _walk(known: Mapping[str, Step]) -> Iterator[Step]:

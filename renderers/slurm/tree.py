@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from planner.units import format_time, parse_time
 from renderers import environment
 from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from renderers.payload import Payload
 
 JOBS: Final = "jobs"
+LOOK_BACK_SECONDS: Final = 60 * 86_400
+"""How far back the accounts are searched for a run that has succeeded: it is the same run as long as its spec is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +81,29 @@ def _manifest(cluster: Cluster, item: _Script) -> Manifest:
 
 def _step(item: _Script, written: dict[str, _Script]) -> Step:
     after = tuple(address for parent in parents_of(item.payload) for address in elements(parent, written))
-    return Step(address=item.payload.address, name=job_name(item.payload), file=item.file, after=after)
+    return Step(
+        address=item.payload.address,
+        start=parse_time(item.payload.segment.start, "UTC"),
+        name=job_name(item.payload),
+        file=item.file,
+        after=after,
+    )
 
 
 def _submission(plan: Plan, cluster: Cluster, steps: tuple[Step, ...]) -> Manifest:
     names = {step.address: step.name for step in steps}
     lines = tuple((step.name, step.file, *(names[address] for address in step.after)) for step in steps)
-    text = environment.render("slurm/submit.sh.j2", since=plan.inputs.start.removesuffix("Z"), steps=lines)
+    start = parse_time(plan.inputs.start, "UTC")
+    text = environment.render(
+        "slurm/submit.sh.j2", since=_local(start), long_before=_local(start - LOOK_BACK_SECONDS), steps=lines
+    )
     addresses = tuple(sorted(names))
     return Manifest(path=f"{cluster.name}/submit.sh", text=text, addresses=addresses, executable=True)
+
+
+def _local(epoch_seconds: int) -> str:
+    """A time in UTC as Slurm's programs read it where UTC is their zone."""
+    return format_time(epoch_seconds).removesuffix("Z")
 
 
 def _notes(item: _Script, written: dict[str, _Script]) -> tuple[Degraded, ...]:

@@ -22,8 +22,12 @@ echo "$*" >> "$STATE/calls"
 env | grep -E '^(SLURM|SBATCH)_' >> "$STATE/leaked"
 echo "$id;hpc"
 """
-SQUEUE = '#!/bin/sh\ncat "$STATE/queue"\n'
-SACCT = '#!/bin/sh\n[ ! -e "$STATE/nosacct" ] || exit 1\ncat "$STATE/done"\necho "$TZ $*" > "$STATE/asked"\n'
+SQUEUE = '#!/bin/sh\n[ ! -e "$STATE/nosqueue" ] || exit 1\ncat "$STATE/queue"\n'
+SACCT = """#!/bin/sh
+[ ! -e "$STATE/nosacct" ] || exit 1
+echo "$TZ $*" >> "$STATE/asked"
+case $* in *--state=COMPLETED*) cat "$STATE/done" ;; *) cat "$STATE/failed" ;; esac
+"""
 
 
 class Controller:
@@ -39,7 +43,7 @@ class Controller:
         for name, text in (("sbatch", SBATCH), ("squeue", SQUEUE), ("sacct", SACCT)):
             (folder / name).write_text(text)
             (folder / name).chmod(0o755)
-        for name in ("queue", "done", "calls", "leaked"):
+        for name in ("queue", "done", "failed", "asked", "calls", "leaked"):
             (folder / name).write_text("")
 
     def submit(self, *, check: bool = True, **environment: str) -> list[str]:
@@ -101,10 +105,30 @@ def test_what_has_succeeded_is_neither_submitted_again_nor_waited_for(tmp_path: 
     controller = Controller(tmp_path, site)
     (tmp_path / "done").write_text(f"{names(site)['prep']} 55\n")
     printed = controller.submit()
-    assert f"{names(site)['prep']}: finished as 55" in printed
+    assert f"{names(site)['prep']}: has succeeded as 55" in printed
     assert "--dependency" not in controller.lines("calls")[0]
-    assert controller.lines("asked")[0].startswith("UTC0 ")
-    assert "--starttime=2026-12-01T00:00:00 " in controller.lines("asked")[0]
+    succeeded, failed = controller.lines("asked")
+    assert succeeded.startswith("UTC0 ")
+    assert "--state=COMPLETED --starttime=2026-10-02T00:00:00 " in succeeded
+    assert "--starttime=2026-12-01T00:00:00 " in failed
+
+
+def test_what_has_failed_under_this_plan_is_left_to_the_next_and_its_children_wait(tmp_path: Path) -> None:
+    site = a_chain({**CHAIN, "other": ()})
+    controller = Controller(tmp_path, site)
+    (tmp_path / "failed").write_text(f"{names(site)['train']} 55\n")
+    printed = controller.submit()
+    assert f"{names(site)['train']}: has ended without success as 55; a new plan submits it again" in printed
+    assert f"{names(site)['eval']}: not submitted, since {names(site)['train']} has not succeeded" in printed
+    assert [line.rpartition(".sbatch")[0].rpartition(".")[2] for line in controller.lines("calls")] == ["prep", "other"]
+
+
+def test_without_an_answer_from_the_queue_nothing_is_submitted(tmp_path: Path) -> None:
+    controller = Controller(tmp_path, a_chain(CHAIN))
+    (tmp_path / "nosqueue").touch()
+    with pytest.raises(subprocess.CalledProcessError):
+        controller.submit()
+    assert controller.lines("calls") == []
 
 
 def test_a_name_that_only_begins_alike_is_another_job(tmp_path: Path) -> None:
@@ -164,14 +188,14 @@ def test_all_elements_of_an_array_are_waited_for(tmp_path: Path) -> None:
     assert "PLANNER_ARRAY_INDEX=2\n" in (tmp_path / "hpc/jobs/vision.sweep.2.sbatch").read_text()
 
 
-def a_step(name: str, *after: str) -> Step:
+def a_step(name: str, *after: str, start: int = 0) -> Step:
     """A submission of that name."""
-    return Step(address=name, name=name, file=name, after=after)
+    return Step(address=name, start=start, name=name, file=name, after=after)
 
 
-def test_steps_come_after_their_parents_and_else_by_address() -> None:
-    steps = (a_step("a", "z"), a_step("b"), a_step("z"), a_step("c", "a", "b"))
-    assert [step.name for step in ordered(steps)] == ["z", "a", "b", "c"]
+def test_steps_come_after_their_parents_and_else_by_start_and_address() -> None:
+    steps = (a_step("a", "z"), a_step("d"), a_step("z", start=9), a_step("c", "a", "d"), a_step("b", start=1))
+    assert [step.name for step in ordered(steps)] == ["z", "a", "d", "c", "b"]
     assert ordered(steps) == ordered(steps[::-1])
 
 
