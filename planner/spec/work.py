@@ -314,6 +314,9 @@ class Variant(SpecModel):
     cpus: Annotated[Positive | None, Field(description="CPU cores per node.")] = None
 
 
+_BLANK: Final = Variant(name="blank")
+
+
 class Work(Envelope):
     """The fields that jobs and services share."""
 
@@ -358,18 +361,15 @@ class Work(Envelope):
 
         Vendors follow from the variant, else from its models (known after loading), else from `gpus`, else are nvidia.
         """
-        return tuple(self._filled(variant) for variant in self.variants or (self._alone(),))
+        return tuple(self._filled(variant, variant.name) for variant in self.variants) or (self._filled(_BLANK, ""),)
 
-    def _alone(self) -> Variant:
-        gpus = self.gpus or GpuRequest()
-        return Variant.model_construct(name=str(gpus.vendor or Vendor.NVIDIA), vendor=gpus.vendor or Vendor.NVIDIA)
-
-    def _filled(self, variant: Variant) -> Variant:
+    def _filled(self, variant: Variant, name: str) -> Variant:
         gpus = variant.gpus or self.gpus or GpuRequest()
         models = variant.models or gpus.models
         vendor = variant.vendor or gpus.vendor or Vendor.NVIDIA
         return variant.model_copy(
             update={
+                "name": name or str(vendor),
                 "vendor": vendor,
                 "models": models,
                 "image": variant.image or self.image,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner import units
-from planner.catalog import vendors, vendors_named_in
+from planner.catalog import Vendor, vendors, vendors_named_in
 from planner.diagnostics import quoted
 from planner.spec.job import Job
 from planner.spec.service import Service
-from planner.spec.work import Link, Market, Variant
+from planner.spec.work import Link, Market
 from planner.specset import fit
 from planner.specset.faults import Faults, Item
 from planner.specset.tree import Tree
 from planner.units import ceil_div
+from planner.yamlio import Path
 
 HOST_MEMORY_FACTOR = 4
 LONGEST_CHECKPOINT = units.Duration(30 * 60_000)
@@ -25,18 +26,24 @@ def lint(tree: Tree, faults: Faults) -> None:
     fleet = fit.classes(tree)
     _precision(tree, faults)
     for item in tree.work():
-        for path, variant in _ways(item.spec):
-            _image(item, path, variant, faults)
+        for path, image, vendor in _images(item.spec):
+            _image(item, path, image, vendor, faults)
         _host_memory(item, fleet, faults)
         _link(item, fleet, faults)
         if isinstance(item.spec, Job):
             _checkpoint(item, item.spec, faults)
 
 
-def _ways(spec: Job | Service) -> Iterator[tuple[tuple[str | int, ...], Variant]]:
-    declared = bool(spec.variants)
-    for index, variant in enumerate(spec.ways()):
-        yield ("variants", index) if declared else (), variant
+def _images(spec: Job | Service) -> Iterator[tuple[Path, str, Vendor]]:
+    """Every image with its vendor, and the path to what names the image."""
+    own = (spec.gpus.vendor if spec.gpus else None) or Vendor.NVIDIA
+    if not spec.variants and spec.image is not None:
+        yield ("image",), spec.image, own
+    for index, variant in enumerate(spec.variants):
+        image = variant.image or spec.image
+        if image is not None:
+            path: Path = ("variants", index, "image") if variant.image else ("image",)
+            yield path, image, variant.vendor or (variant.gpus.vendor if variant.gpus else None) or own
 
 
 def _pools(tree: Tree, faults: Faults) -> None:
@@ -50,21 +57,14 @@ def _pools(tree: Tree, faults: Faults) -> None:
                 )  # fmt: skip
 
 
-def _image(item: Item[Job] | Item[Service], path: tuple[str | int, ...], variant: Variant, faults: Faults) -> None:
-    if variant.image is None or variant.vendor is None:
-        return
-    named = vendors_named_in(variant.image, tuple(vendors().values()))
-    if named and variant.vendor not in named:
-        own = path and item.spec.variants[int(path[1])].image is not None
-        where = (*path, "image") if own else ("image",)
-        words = ", ".join(vendors()[variant.vendor].image_words)
+def _image(item: Item[Job] | Item[Service], path: Path, image: str, vendor: Vendor, faults: Faults) -> None:
+    named = vendors_named_in(image, tuple(vendors().values()))
+    if named and vendor not in named:
+        words = ", ".join(vendors()[vendor].image_words)
         tags = f" (its tags say {words})" if words else ""
-        summary = (
-            f"the image {quoted(variant.image)} looks made for {' and '.join(named)}, but runs on {variant.vendor}"
-        )
-        faults.warn(
-            "LINT506", item, where, summary, help=f"use an image for {variant.vendor}{tags}, or correct the vendor"
-        )
+        summary = f"the image {quoted(image)} looks made for {' and '.join(named)}, but runs on {vendor}"
+        help_text = f"use an image for {vendor}{tags}, or correct the vendor"
+        faults.warn("LINT506", item, path, summary, help=help_text)
 
 
 def _host_memory(item: Item[Job] | Item[Service], fleet: tuple[fit.Class, ...], faults: Faults) -> None:
@@ -125,21 +125,22 @@ def _link(item: Item[Job] | Item[Service], fleet: tuple[fit.Class, ...], faults:
 
 
 def _precision(tree: Tree, faults: Faults) -> None:
-    """Told once for each model that work names: what the catalogue does not know is not told."""
+    """Told once for each model that jobs name: what the catalogue does not know is not told."""
     told: set[str] = set()
     for item in tree.jobs:
-        for variant in item.spec.ways():
-            for slug in variant.models:
-                found = tree.catalog.get(slug)
-                if found is None or slug in told or found.bf16 is not False:
-                    continue
-                told.add(slug)
-                halves = (
-                    "and no fp16 tensor cores either: expect fp32 speed"
-                    if found.fp16_tensor is False
-                    else "only fp16: scale the loss"
-                )
-                faults.warn(
-                    "LINT505", item, ("gpus", "model"), f"{slug} has no bf16, {halves}",
-                    help="check the precision that the training code uses, or choose a newer model",
-                )  # fmt: skip
+        for path, slug in _named_models(item.spec):
+            found = tree.catalog.get(slug)
+            if found is None or slug in told or found.bf16 is not False:
+                continue
+            told.add(slug)
+            none = "and no fp16 tensor cores either: expect fp32 speed"
+            halves = none if found.fp16_tensor is False else "only fp16: scale the loss"
+            help_text = "check the precision that the training code uses, or choose a newer model"
+            faults.warn("LINT505", item, path, f"{slug} has no bf16, {halves}", help=help_text)
+
+
+def _named_models(spec: Job) -> Iterator[tuple[Path, str]]:
+    if spec.gpus is not None:
+        yield from ((("gpus", "model"), slug) for slug in spec.gpus.models)
+    for index, variant in enumerate(spec.variants):
+        yield from ((("variants", index, "model"), slug) for slug in variant.models)

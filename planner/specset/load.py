@@ -137,12 +137,16 @@ def _specset(tree: Tree, attachments: tuple[tuple[str, bytes], ...]) -> SpecSet:
         accelerators=_specs(tree.accelerators),
         snapshots=_specs(tree.snapshots),
         catalog=tree.catalog,
-        digest=digest_of(
-            [tree.policy, *(item.spec for item in tree.items() if item is not tree.policy_item)], attachments
-        ),
+        digest=digest_of(_meaning(tree), attachments),
         attachments=attachments,
         _places=places,
     )
+
+
+def _meaning(tree: Tree) -> list[Envelope]:
+    """What people write, and the policy even where it is the default one; snapshots have hashes of their own."""
+    written = [item.spec for item in tree.items() if item is not tree.policy_item and item.spec.kind != "Snapshot"]
+    return [tree.policy, *written]
 
 
 def _specs(items: Sequence[Item[S]]) -> tuple[S, ...]:

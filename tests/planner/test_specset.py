@@ -221,6 +221,17 @@ def test_the_digest_knows_meaning_and_not_files_order_or_comments() -> None:
     assert loaded(FLEET, TEAMS, JOB.replace("18h", "19h")).digest != digest
 
 
+def test_a_snapshot_is_read_with_the_tree_but_is_no_part_of_its_digest() -> None:
+    snapshot = "apiVersion: planner/v1\nkind: Snapshot\nname: dc1\ntaken_at: 2026-12-01T08:12:00Z\n"
+    down = 'down: [{pool: dc1/h100, nodes: "h100-[001-002]", until: unknown}]\n'
+    specset = job_with("", snapshot + down)
+    (seen,) = specset.snapshots
+    assert [node.name for node in seen.down[0].nodes] == ["h100-001", "h100-002"]
+    assert seen.down[0].until is None
+    assert specset.digest == job_with("").digest
+    assert specset.spec_hash("snapshot/dc1") != job_with("", snapshot).spec_hash("snapshot/dc1")
+
+
 def test_the_hash_of_a_job_changes_with_what_runs_and_not_with_wishes() -> None:
     where = "job/vision/resnet"
     plain = job_with("").spec_hash(where)
