@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from planner.units import ceil_fraction
+from planner.units import ceil_div
 
 if TYPE_CHECKING:
     from planner.catalog import Catalog, Vendor, VendorFacts
     from planner.spec.job import Job
-    from planner.spec.policy import Policy
-    from planner.spec.work import GpuRequest, TimeByModel, Topology, Variant, WorkPlace
+    from planner.spec.work import GpuRequest, TimeByModel, Variant, Within, WorkPlace
 
 _SECOND_MS = 1_000
 
@@ -65,8 +65,8 @@ class Ask:
     pieces: tuple[Piece, ...]
     host: HostNeed
     linked: bool
-    topology: Topology | None
-    duration: TimeByModel
+    within: Within | None
+    timed_models: tuple[str, ...]
     place: WorkPlace
     pin_pool: str | None
     pin_nodes: tuple[str, ...]
@@ -75,8 +75,6 @@ class Ask:
     tolerations: tuple[str, ...]
     toolkit: tuple[int, ...]
     interruptible: bool
-    most_micros: int | None
-    most_micros_per_hour: int | None
 
     @property
     def devices(self) -> int:
@@ -84,9 +82,28 @@ class Ask:
         return sum(piece.replicas * piece.devices for piece in self.pieces)
 
 
-def asks(job: Job, facts: Mapping[Vendor, VendorFacts]) -> tuple[Ask, ...]:
-    """Each variant of a job as an ask, in the order written."""
-    return tuple(_ask(job, way, facts) for way in job.ways())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """An ask with what its answer depends on job by job: how long it runs, and how much cash it may cost."""
+
+    ask: Ask
+    duration: TimeByModel
+    most_micros: int | None
+    most_micros_per_hour: int | None
+
+
+def wishes(job: Job, facts: Mapping[Vendor, VendorFacts]) -> tuple[Wish, ...]:
+    """Each variant of a job, in the order written."""
+    cost = job.max_cost
+    return tuple(
+        Wish(
+            ask=_ask(job, way, facts),
+            duration=way.duration,
+            most_micros=cost.total.micros if cost and cost.total else None,
+            most_micros_per_hour=cost.per_hour.micros if cost and cost.per_hour else None,
+        )
+        for way in job.ways()
+    )
 
 
 def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
@@ -103,8 +120,8 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
         pieces=pieces,
         host=_host(job, way),
         linked=gpus.link.value == "required",
-        topology=job.topology,
-        duration=way.duration,
+        within=job.topology.within if job.topology and job.topology.required else None,
+        timed_models=tuple(model for model, _ in way.duration.by_model),
         place=job.place,
         pin_pool=job.pin.pool if job.pin else None,
         pin_nodes=tuple(job.pin.nodes) if job.pin else (),
@@ -113,8 +130,6 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
         tolerations=tuple(sorted(job.needs.tolerations)),
         toolkit=toolkit(way.image or "", facts[vendor]) if vendor is not None else (),
         interruptible=job.preemptible,
-        most_micros=job.max_cost.total.micros if job.max_cost and job.max_cost.total else None,
-        most_micros_per_hour=job.max_cost.per_hour.micros if job.max_cost and job.max_cost.per_hour else None,
     )
 
 
@@ -156,57 +171,68 @@ def toolkit(image: str, facts: VendorFacts) -> tuple[int, ...]:
     return int(whole), *rest
 
 
-def speed(catalog: Catalog, policy: Policy, model: str) -> Fraction | None:
-    """How fast a model is against the policy's reference, None where no measurement tells."""
-    if model == policy.reference:
-        return Fraction(1)
-    accelerator, reference = catalog.get(model), catalog.get(policy.reference)
-    if accelerator is None or reference is None or not accelerator.speed_ppm or not reference.speed_ppm:
-        return None
-    return Fraction(accelerator.speed_ppm, reference.speed_ppm)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speeds:
+    """How fast models are against the policy's reference; those of which no measurement tells are absent."""
+
+    reference: str
+    by_model: Mapping[str, Fraction]
+
+    def of(self, model: str) -> Fraction:
+        """The speed of a model; one of unknown speed counts as fast as the reference."""
+        return self.by_model.get(model, Fraction(1))
 
 
-def timing(ask: Ask, model: str | None, catalog: Catalog, policy: Policy) -> Timing | None:
-    """How long the ask runs on a model (None: on CPUs), None where nothing tells.
+def speeds(catalog: Catalog, reference: str) -> Speeds:
+    """The known speeds of all models of the catalogue."""
+    base = catalog.get(reference)
+    known = {reference: Fraction(1)}
+    if base is not None and base.speed_ppm:
+        measured = ((each.slug, each.speed_ppm) for each in catalog.accelerators)
+        known |= {slug: Fraction(ppm, base.speed_ppm) for slug, ppm in measured if ppm}
+    return Speeds(reference=reference, by_model=MappingProxyType(known))
 
-    One length holds on the models that the ask names, else on the policy's reference; on others it scales with speed.
+
+def timing(wish: Wish, model: str | None, known: Speeds) -> Timing | None:
+    """How long the wish runs on a model (None: on CPUs), None where nothing tells.
+
+    One length holds on the models that the work names, else on the policy's reference; on others it scales with speed.
     """
-    times = ask.duration
+    times = wish.duration
     if times.by_model:
         written = dict(times.by_model).get(model or "")
         return None if written is None else _timing(written.milliseconds, times, Fraction(1), estimated=False)
     if times.expected is None:
         return None
-    if model is None or ask.models or model == policy.reference:
+    if model is None or wish.ask.models or model == known.reference:
         return _timing(times.expected.milliseconds, times, Fraction(1), estimated=False)
-    known = speed(catalog, policy, model)
-    return None if known is None else _timing(times.expected.milliseconds, times, known, estimated=True)
+    pace = known.by_model.get(model)
+    return None if pace is None else _timing(times.expected.milliseconds, times, pace, estimated=True)
 
 
 def _timing(milliseconds: int, times: TimeByModel, pace: Fraction, *, estimated: bool) -> Timing:
-    expected = Fraction(milliseconds) / pace
-    limit = Fraction(times.limit.milliseconds) / pace if times.limit else expected * 5 / 4
+    slowed, parts = milliseconds * pace.denominator, pace.numerator * _SECOND_MS
+    expected = max(1, ceil_div(slowed, parts))
+    written = times.limit.milliseconds * pace.denominator if times.limit else None
+    limit = ceil_div(slowed * 5, parts * 4) if written is None else ceil_div(written, parts)
     return Timing(
-        expected_seconds=max(1, ceil_fraction(expected / _SECOND_MS)),
-        limit_seconds=max(1, ceil_fraction(expected / _SECOND_MS), ceil_fraction(limit / _SECOND_MS)),
-        limit_is_given=times.limit is not None,
+        expected_seconds=expected,
+        limit_seconds=max(expected, limit),
+        limit_is_given=written is not None,
         estimated=estimated,
     )
 
 
-def work_gpu_milliseconds(ask: Ask, catalog: Catalog, policy: Policy) -> Iterator[Fraction]:
-    """The ask's work in milliseconds of the reference model, once for each model whose time is written.
-
-    A model of unknown speed counts as fast as the reference.
-    """
-    times = ask.duration
+def work_milliseconds(wish: Wish, known: Speeds) -> Fraction | None:
+    """The wish's work in GPU-milliseconds of the reference model: the least over the models whose time is written."""
+    times, ask = wish.duration, wish.ask
     weight = Fraction(ask.devices) if ask.devices else Fraction(_cpus(ask), CPUS_A_DEVICE)
-    if times.expected is not None and not times.by_model:
-        models: tuple[str, ...] = ask.models or (policy.reference,)
-        for model in models if ask.devices else (policy.reference,):
-            yield weight * times.expected.milliseconds * (speed(catalog, policy, model) or 1)
-    for model, length in times.by_model:
-        yield weight * length.milliseconds * (speed(catalog, policy, model) or 1)
+    if times.by_model:
+        return weight * min(length.milliseconds * known.of(model) for model, length in times.by_model)
+    if times.expected is None:
+        return None
+    models = (ask.models if ask.devices else ()) or (known.reference,)
+    return weight * times.expected.milliseconds * min(known.of(model) for model in models)
 
 
 CPUS_A_DEVICE = 100

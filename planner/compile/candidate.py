@@ -11,14 +11,14 @@ from planner.compile.ask import timing
 from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal
 from planner.compile.shape import shapes
+from planner.spec.work import Within
 from planner.units import Money, ceil_div
 
 if TYPE_CHECKING:
-    from planner.catalog import Catalog, Vendor, VendorFacts
-    from planner.compile.ask import Ask, Timing
+    from planner.catalog import Vendor, VendorFacts
+    from planner.compile.ask import Ask, Speeds, Timing, Wish
     from planner.compile.fleet import DeviceGroup, FleetPool
     from planner.compile.shape import Shape
-    from planner.spec.policy import Policy
 
 _HOUR: Final = 3_600
 
@@ -29,8 +29,8 @@ class Grounds:
 
     fleet: tuple[FleetPool, ...]
     known: quotas.Quotas
-    catalog: Catalog
-    policy: Policy
+    speeds: Speeds
+    currency: str
     facts: Mapping[Vendor, VendorFacts]
 
 
@@ -87,21 +87,40 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offers:
-    """The candidates of an ask in order of the fleet, and the reasons of the pools that do not take it."""
+class Fit:
+    """A site that takes an ask, and how the gang sits there."""
 
-    candidates: tuple[Candidate, ...]
+    site: Site
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fits:
+    """The sites that take an ask in order of the fleet, and the reasons of those that do not."""
+
+    fits: tuple[Fit, ...]
     refusals: tuple[Refusal, ...]
 
 
-def offers(ask: Ask, grounds: Grounds) -> Offers:
+def fits(ask: Ask, grounds: Grounds) -> Fits:
     """Try every device group of every pool."""
-    candidates: list[Candidate] = []
-    refusals: list[Refusal] = []
-    for site in sites(grounds.fleet, devices=ask.vendor is not None):
-        found = _offer(ask, site, grounds)
-        (candidates if isinstance(found, Candidate) else refusals).append(found)  # type: ignore[arg-type]
-    return Offers(candidates=tuple(candidates), refusals=tuple(refusals))
+    found = tuple(_fit(ask, site, grounds) for site in sites(grounds.fleet, devices=ask.vendor is not None))
+    return Fits(
+        fits=tuple(each for each in found if isinstance(each, Fit)),
+        refusals=tuple(each for each in found if isinstance(each, Refusal)),
+    )
+
+
+def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
+    """The wish on a site that takes its ask, or why its times or costs rule that out."""
+    times = _times(wish, fit.site, grounds)
+    if isinstance(times, Refusal):
+        return times
+    limit = _limited(fit.site, times)
+    if isinstance(limit, Refusal):
+        return limit
+    made = _candidate(wish.ask, fit, times, limit)
+    return _too_dear(wish, made, grounds) or made
 
 
 def sites(fleet: Sequence[FleetPool], *, devices: bool) -> Iterator[Site]:
@@ -113,7 +132,7 @@ def sites(fleet: Sequence[FleetPool], *, devices: bool) -> Iterator[Site]:
             yield Site(at=at, pool=pool, position=None)
 
 
-def _offer(ask: Ask, site: Site, grounds: Grounds) -> Candidate | Refusal:
+def _fit(ask: Ask, site: Site, grounds: Grounds) -> Fit | Refusal:
     for check in _BEFORE:
         if found := check(ask, site, grounds):
             return found
@@ -123,11 +142,7 @@ def _offer(ask: Ask, site: Site, grounds: Grounds) -> Candidate | Refusal:
     for test in _AFTER:
         if found := test(ask, site, grounds, spread):
             return found
-    times = _times(ask, site, grounds)
-    if isinstance(times, Refusal):
-        return times
-    candidate = _candidate(ask, site, spread, times)
-    return _too_dear(ask, candidate, grounds) or candidate
+    return Fit(site=site, shapes=spread)
 
 
 def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
@@ -176,8 +191,7 @@ def _vendor(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
 def _model(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
     if site.group is None:
         return None
-    listed = tuple(model for model, _ in ask.duration.by_model)
-    for models, field in ((ask.models, "asks for"), (listed, "has a duration only for")):
+    for models, field in ((ask.models, "asks for"), (ask.timed_models, "has a duration only for")):
         if models and site.group.model not in models:
             message = f"the pool has {site.group.model}, variant {ask.variant} {field} {', '.join(models)}"
             return site.refuse(Code.MODEL, message, f"add {site.group.model}")
@@ -230,18 +244,16 @@ def _release_text(release: tuple[int, ...]) -> str:
 
 def _topology(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
     nodes = sum(shape.count for shape in spread)
-    topology = ask.topology
-    if topology is None or not topology.required or topology.within.value not in {"node", "island"} or nodes == 1:
+    if nodes == 1 or ask.within not in {Within.NODE, Within.ISLAND}:
         return None
-    message = f"needs {ask.devices} devices within one {topology.within.value}, here they take {nodes} nodes"
+    message = f"needs {ask.devices} devices within one {ask.within}, here they take {nodes} nodes"
     return site.refuse(Code.NODE_SIZE, message, "ask for fewer devices, or let it spread over the pool")
 
 
 def _link(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
     """Devices are sure to be linked where all of a node are one island; which of several islands is not chosen yet."""
-    island = ask.topology is not None and ask.topology.required and ask.topology.within.value == "island"
     most = max(shape.devices for shape in spread)
-    if site.group is None or most < 2 or not (ask.linked or island):
+    if site.group is None or most < 2 or not (ask.linked or ask.within is Within.ISLAND):
         return None
     size = site.group.accelerator.island
     if site.pool.pool.links or size is None or 1 < size < site.group.count:
@@ -309,16 +321,16 @@ def _tolerates(toleration: str, key: str, value: str, effect: str) -> bool:
     return its_key == key and its_value in {"", value} and its_effect in {"", effect}
 
 
-def _times(ask: Ask, site: Site, grounds: Grounds) -> Timing | Refusal:
+def _times(wish: Wish, site: Site, grounds: Grounds) -> Timing | Refusal:
     model = site.group.model if site.group else None
-    found = timing(ask, model, grounds.catalog, grounds.policy)
+    found = timing(wish, model, grounds.speeds)
     if found is None:
-        message = f"how fast {model} is against {grounds.policy.reference} is not known"
+        message = f"how fast {model} is against {grounds.speeds.reference} is not known"
         return site.refuse(Code.SPEED_UNKNOWN, message, f"give the job a duration for {model}")
     return found
 
 
-def _limited(ask: Ask, site: Site, times: Timing) -> int | Refusal:
+def _limited(site: Site, times: Timing) -> int | Refusal:
     """The limit of a run on the site; one that is not written is cut to what the pool allows."""
     most = site.pool.pool.max_duration
     if most is None or times.limit_seconds <= most.seconds:
@@ -330,41 +342,37 @@ def _limited(ask: Ask, site: Site, times: Timing) -> int | Refusal:
     return most.seconds
 
 
-def _candidate(ask: Ask, site: Site, spread: tuple[Shape, ...], times: Timing) -> Candidate | Refusal:
-    limit = _limited(ask, site, times)
-    if isinstance(limit, Refusal):
-        return limit
-    nodes = sum(shape.count for shape in spread)
-    power = site.group.power_milliwatts if site.group and site.pool.is_own else None
+def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candidate:
+    pool, group = fit.site.pool, fit.site.group
+    power = group.power_milliwatts if group and pool.is_own else None
     return Candidate(
         variant=ask.variant,
-        site=site,
-        shapes=spread,
+        site=fit.site,
+        shapes=fit.shapes,
         devices=ask.devices,
         expected_seconds=times.expected_seconds,
-        limit_seconds=limit,
+        limit_seconds=limit_seconds,
         estimated=times.estimated,
-        nodes=tuple(sorted(site.pool.nodes.index(name) for name in ask.pin_nodes)) or None,
-        cash_micros_per_hour=nodes * site.pool.node_micros_per_hour,
+        nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
+        cash_micros_per_hour=sum(shape.count for shape in fit.shapes) * pool.node_micros_per_hour,
         power_milliwatts=ask.devices * (power or 0),
     )
 
 
-def _too_dear(ask: Ask, candidate: Candidate | Refusal, grounds: Grounds) -> Refusal | None:
-    if isinstance(candidate, Refusal):
-        return candidate
-    currency, hourly = grounds.policy.currency, candidate.cash_micros_per_hour
-    site, nodes = candidate.site, candidate.node_count
-    each = Money(currency, site.pool.node_micros_per_hour)
-    if ask.most_micros_per_hour is not None and hourly > ask.most_micros_per_hour:
-        allowed = Money(currency, ask.most_micros_per_hour)
-        message = f"{nodes} nodes at {each}/h cost {Money(currency, hourly)}/h, max_cost allows {allowed}/h"
-        return site.refuse(Code.MAX_COST, message, f"raise max_cost.per_hour to {Money(currency, hourly)}")
-    total = ceil_div(hourly * candidate.expected_seconds, _HOUR)
-    if ask.most_micros is not None and total > ask.most_micros:
-        length, allowed = length_text(candidate.expected_seconds), Money(currency, ask.most_micros)
-        message = f"{nodes} nodes at {each}/h for {length} cost {Money(currency, total)}, max_cost allows {allowed}"
-        return site.refuse(Code.MAX_COST, message, f"raise max_cost.total to {Money(currency, total)}")
+def _too_dear(wish: Wish, made: Candidate, grounds: Grounds) -> Refusal | None:
+    hourly = made.cash_micros_per_hour
+    if not hourly:
+        return None
+    rate = f"{made.node_count} nodes at {Money(grounds.currency, made.site.pool.node_micros_per_hour)}/h"
+    if wish.most_micros_per_hour is not None and hourly > wish.most_micros_per_hour:
+        cost, allowed = Money(grounds.currency, hourly), Money(grounds.currency, wish.most_micros_per_hour)
+        message = f"{rate} cost {cost}/h, max_cost allows {allowed}/h"
+        return made.site.refuse(Code.MAX_COST, message, f"raise max_cost.per_hour to {cost}")
+    total = ceil_div(hourly * made.expected_seconds, _HOUR)
+    if wish.most_micros is not None and total > wish.most_micros:
+        cost, allowed = Money(grounds.currency, total), Money(grounds.currency, wish.most_micros)
+        message = f"{rate} for {length_text(made.expected_seconds)} cost {cost}, max_cost allows {allowed}"
+        return made.site.refuse(Code.MAX_COST, message, f"raise max_cost.total to {cost}")
     return None
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from planner.catalog import vendors
 from planner.compile import budgets as money
 from planner.compile import quotas
-from planner.compile.ask import Ask, asks
-from planner.compile.candidate import Grounds, Offers, offers
+from planner.compile.ask import Ask, Wish, speeds, wishes
+from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.past import Past, past
@@ -65,13 +65,14 @@ def compiled(
         raise SpecError(faults)
     pools = fleet(specset.clusters, specset.catalog)
     known = quotas.quotas(specset.quotas, pools)
-    grounds = Grounds(fleet=pools, known=known, catalog=specset.catalog, policy=specset.policy, facts=vendors())
+    paces = speeds(specset.catalog, specset.policy.reference)
+    grounds = Grounds(fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors())
     works = tuple(_works(specset, grounds, past(previous), start))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
-    rows = quotas.rows(known, pools, horizon, specset.policy, specset.catalog, firm)
-    ground = Ground(horizon=horizon, policy=specset.policy, catalog=specset.catalog, known=known, rows=rows)
+    rows = quotas.rows(known, pools, horizon, specset.policy, paces, firm)
+    ground = Ground(horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows)
     works = tuple(timed(work, ground) for work in works)
     nodes = tuple(_nodes(pool, horizon, snapshot) for pool in pools)
     problem, held = _problem(works, ground, pools, nodes, specset, thawed)
@@ -88,23 +89,36 @@ def _held(work: Work, mode: int | None) -> Work:
 
 def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int) -> Iterator[Work]:
     """Every job in order of address, arrays element by element; equal asks are judged once."""
-    judged: dict[Ask, Offers] = {}
+    judged: dict[Ask, Fits] = {}
     for job in specset.jobs:
-        wanted = asks(job, grounds.facts)
-        for ask in wanted:
-            if ask not in judged:
-                judged[ask] = offers(ask, grounds)
-        candidates = tuple(candidate for ask in wanted for candidate in judged[ask].candidates)
-        taken = {candidate.site.subject for candidate in candidates}
-        refusals = one_a_subject(
-            refusal for ask in wanted for refusal in judged[ask].refusals if refusal.subject not in taken
-        )
+        wanted = wishes(job, grounds.facts)
+        candidates, refusals = _offers(wanted, grounds, judged)
         for names in _addresses(job):
             since = job.submitted if job.submitted is not None else before.since(names)
             yield Work(
                 address=names[0], job=job, submitted=start if since is None else since, candidates=candidates,
-                refusals=refusals, asks=wanted, before=before.placement(names), offered=bool(candidates),
+                refusals=refusals, wishes=wanted, before=before.placement(names), offered=bool(candidates),
             )  # fmt: skip
+
+
+def _offers(
+    wanted: Sequence[Wish], grounds: Grounds, judged: dict[Ask, Fits]
+) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
+    """The candidates of all variants, and a reason for each pool that has none."""
+    candidates: list[Candidate] = []
+    refusals: list[Refusal] = []
+    for wish in wanted:
+        found = judged.get(wish.ask) or fits(wish.ask, grounds)
+        judged[wish.ask] = found
+        refusals += found.refusals
+        for fit in found.fits:
+            made = candidate(wish, fit, grounds)
+            if isinstance(made, Candidate):
+                candidates.append(made)
+            else:
+                refusals.append(made)
+    taken = {each.site.subject for each in candidates}
+    return tuple(candidates), one_a_subject(each for each in refusals if each.subject not in taken)
 
 
 def _addresses(job: Job) -> Iterator[tuple[str, ...]]:

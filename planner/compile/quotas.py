@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner import when
-from planner.compile.ask import speed
 from planner.compile.refusal import Code, Refusal
 from planner.names import address
 from solvers.problem import Charge, Row
 from solvers.rules import Rule
 
 if TYPE_CHECKING:
-    from planner.catalog import Catalog
+    from planner.compile.ask import Speeds
     from planner.compile.fleet import FleetPool
     from planner.compile.horizon import Horizon
     from planner.spec.policy import Policy
     from planner.spec.team import Quota
+    from planner.when import When
 
 Cell = tuple[int, int]
 """Devices of one model in one pool: positions of the pool in the fleet and of the group in the pool."""
@@ -159,7 +159,7 @@ class Rows:
 
 
 def rows(
-    known: Quotas, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy, catalog: Catalog, firm: frozenset[str]
+    known: Quotas, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy, speeds: Speeds, firm: frozenset[str]
 ) -> Rows:
     """The rows of every quota. `firm` are the teams with work that may not be interrupted.
 
@@ -168,9 +168,9 @@ def rows(
     made: list[Row] = []
     placed: list[QuotaRows] = []
     for at, cover in enumerate(known.covers):
-        guaranteed = _by_slot(cover.quota, horizon, policy, "guaranteed")
-        limits = _limits(cover, fleet, horizon, policy)
-        bonus = _bonus(cover, fleet, horizon, policy, catalog)
+        guaranteed = _guarantees(cover.quota, horizon, policy.timezone)
+        limits = _limits(cover, fleet, horizon, policy.timezone)
+        bonus = _bonus(cover, fleet, horizon, policy, speeds)
         alone = all(known.home(cover.quota.team, cell) == at for cell in cover.cells)
         positions: dict[str, int | None] = {"limit": None, "guarantee": None, "inside": None}
         for names, row in _rows_of(cover, guaranteed, limits, bonus, alone=alone, firm=cover.quota.team in firm):
@@ -205,14 +205,14 @@ def _rows_of(
         )
 
 
-def _by_slot(quota: Quota, horizon: Horizon, policy: Policy, field: str) -> tuple[int, ...]:
-    """A figure of the quota in each slot; the lower of several that touch one."""
-    base: int = getattr(quota, field)
-    windows = [(window.when, base if (value := getattr(window, field)) is None else value) for window in quota.windows]
-    return when.value_by_slot(windows, base, policy.timezone, horizon.start, horizon.slot_seconds, horizon.slots, min)
+def _guarantees(quota: Quota, horizon: Horizon, zone: str) -> tuple[int, ...]:
+    """The guarantee in each slot."""
+    base = quota.guaranteed
+    windows = [(window.when, base if window.guaranteed is None else window.guaranteed) for window in quota.windows]
+    return _by_slot(windows, base, horizon, zone)
 
 
-def _limits(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy) -> tuple[int, ...] | None:
+def _limits(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, zone: str) -> tuple[int, ...] | None:
     """The limit in each slot; where there is none, all the devices that are covered, which no use can exceed."""
     quota = cover.quota
     if quota.limit is None and all(window.limit is None for window in quota.windows):
@@ -220,10 +220,17 @@ def _limits(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, policy: 
     everything = sum(fleet[at].groups[position].count * len(fleet[at].nodes) for at, position in cover.cells)
     base = everything if quota.limit is None else quota.limit
     windows = [(window.when, base if window.limit is None else window.limit) for window in quota.windows]
-    return when.value_by_slot(windows, base, policy.timezone, horizon.start, horizon.slot_seconds, horizon.slots, min)
+    return _by_slot(windows, base, horizon, zone)
 
 
-def _bonus(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy, catalog: Catalog) -> int:
+def _by_slot(windows: Sequence[tuple[When, int]], base: int, horizon: Horizon, zone: str) -> tuple[int, ...]:
+    """A figure in each slot: the lower one where two touch it."""
+    return when.value_by_slot(
+        windows, base, zone, horizon.start, slot_seconds=horizon.slot_seconds, slots=horizon.slots, stricter=min
+    )
+
+
+def _bonus(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy, known: Speeds) -> int:
     """What work inside the guarantee is worth more, per device and slot: at the speed of the slowest model covered."""
-    speeds = (speed(catalog, policy, fleet[at].groups[position].model) or Fraction(1) for at, position in cover.cells)
-    return int(policy.guarantee.micros * min(speeds, default=Fraction(1)) * horizon.slot_seconds / 3_600)
+    paces = (known.of(fleet[at].groups[position].model) for at, position in cover.cells)
+    return int(policy.guarantee.micros * min(paces, default=Fraction(1)) * horizon.slot_seconds / 3_600)

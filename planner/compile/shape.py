@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from planner.compile.ask import divisors, even_split, fair_share
 from planner.compile.fleet import CPUS, MEMORY
 from planner.compile.refusal import Code, Refusal
+from planner.units import Memory
 
 if TYPE_CHECKING:
     from planner.compile.ask import Ask, Piece
@@ -144,9 +145,13 @@ def _fault(use: tuple[int, ...], devices: int, pool: FleetPool, group: DeviceGro
 
 def amount(resource: str, number: int) -> str:
     """So much of a resource, for people."""
-    if resource == MEMORY:
-        return f"{number} MiB of memory"
-    return f"{number} {resource.removeprefix('gres/')}"
+    match resource.removeprefix("gres/"):
+        case "memory":
+            return f"{Memory(number)} of memory"
+        case "devices" | "cpus" as things:
+            return f"{number} {things[:-1] if number == 1 else things}"
+        case name:
+            return f"{number} {name}"
 
 
 def _packed(items: list[_Item], capacity: tuple[int, ...]) -> list[list[_Item]]:

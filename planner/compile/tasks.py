@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from planner.compile.ask import work_gpu_milliseconds
+from planner.compile.ask import work_milliseconds
 from planner.compile.fleet import micros_per_slot, power_micros_per_slot
 from planner.compile.horizon import DAY, HOUR, length_text
 from planner.compile.past import earlier
@@ -18,8 +18,7 @@ from planner.units import Money, format_time
 from solvers.problem import Charge, Mode, Part, Previous, Task
 
 if TYPE_CHECKING:
-    from planner.catalog import Catalog
-    from planner.compile.ask import Ask
+    from planner.compile.ask import Speeds, Wish
     from planner.compile.candidate import Candidate
     from planner.compile.horizon import Horizon
     from planner.compile.quotas import Quotas, Rows
@@ -40,7 +39,7 @@ class Ground:
 
     horizon: Horizon
     policy: Policy
-    catalog: Catalog
+    speeds: Speeds
     known: Quotas
     rows: Rows
 
@@ -57,15 +56,16 @@ class Work:
     submitted: int
     candidates: tuple[Candidate, ...]
     refusals: tuple[Refusal, ...]
-    asks: tuple[Ask, ...]
+    wishes: tuple[Wish, ...]
     before: Placement | None = None
     later: bool = False
     offered: bool = True
 
 
-def worth(asks: Sequence[Ask], job: Job, catalog: Catalog, policy: Policy) -> tuple[int, int]:
+def worth(wishes: Sequence[Wish], job: Job, speeds: Speeds, policy: Policy) -> tuple[int, int]:
     """Worth and premium in micros: rates x work in reference GPU-hours, the least over the variants and models."""
-    work = min((length for ask in asks for length in work_gpu_milliseconds(ask, catalog, policy)), default=Fraction(0))
+    known = (work_milliseconds(wish, speeds) for wish in wishes)
+    work = min((length for length in known if length is not None), default=Fraction(0))
     premium = int(policy.guarantee.micros * work / _HOUR_MS) if job.must_be_placed else 0
     return int(policy.rates.of(job.priority).micros * work / _HOUR_MS), premium
 
@@ -174,7 +174,7 @@ def task(
     Waiting before the plan's start is the same in every plan and left out: `since` is never before slot 0.
     """
     job, horizon, policy = work.job, ground.horizon, ground.policy
-    value, premium = worth(work.asks, job, ground.catalog, policy)
+    value, premium = worth(work.wishes, job, ground.speeds, policy)
     modes = tuple(mode(candidate, work, ground, array_row) for candidate in work.candidates)
     due = (
         None

@@ -38,8 +38,8 @@ def _rule(code: str, kind: type[Envelope], what: str, instead: str, found: Calla
 
 
 def _requests(job: Job) -> Iterator[GpuRequest]:
-    yield from (way.gpus for way in job.ways() if way.gpus is not None)
-    yield from (role.gpus for role in job.roles)
+    asked = (job.gpus, *(variant.gpus for variant in job.variants), *(role.gpus for role in job.roles))
+    yield from (gpus for gpus in asked if gpus is not None)
 
 
 def _within(job: Job, *places: Within, required: bool | None = None) -> bool:

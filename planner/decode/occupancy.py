@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from planner.decode.slotmask import Tally, span, starts
@@ -59,6 +60,17 @@ class Occupancy:
             most, at = self._tally(mode, mode.parts[0].use).most(within)
             where = (at & -at).bit_length() - 1
         return Room(starts=fits, most=most, at=where)
+
+    def free_devices(self, pool: int, within: int) -> int:
+        """The most devices that are free in the pool at once, on whichever nodes, in the slots of `within`."""
+        changes: dict[int, int] = defaultdict(int)
+        for number in range(self._nodes[pool]):
+            for begin, end, free in self._stretches[pool, number]:
+                changes[begin] += free[0]
+                changes[end] -= free[0]
+        times = sorted(changes)
+        totals = zip(times, [*times[1:], self.width], accumulate(changes[time] for time in times), strict=True)
+        return max((total for begin, end, total in totals if span(begin, end) & within), default=0)
 
     def _tally(self, mode: Mode, use: tuple[int, ...]) -> Tally:
         key = mode.pool, use, mode.nodes, mode.duration, mode.limit

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.compile.fleet import CPUS, DEVICES, MEMORY
 from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
 from planner.compile.shape import amount
@@ -120,24 +121,28 @@ def _window(scene: _Scene, task: Task, mode: Mode) -> int:
 
 
 def _no_room(scene: _Scene, candidate: Candidate, mode: Mode, within: int) -> Refusal:
-    horizon, shape = scene.compiled.horizon, candidate.shapes[0]
+    horizon = scene.compiled.horizon
     room = scene.occupancy.room(mode, within)
-    each = ", ".join(
+    if not room.most and _closed(scene, mode, within):
+        return candidate.site.refuse(Code.MAINTENANCE, "its nodes are closed too soon or too long for a whole run")
+    count = mode.parts[0].count
+    each = " and ".join(
         amount(name, use)
         for name, use in zip(candidate.site.pool.resources, mode.parts[0].use, strict=True)
-        if use and name in {"devices", "cpus", "memory"}
+        if use and name in {DEVICES, CPUS, MEMORY}
     )
-    length = length_text(mode.duration * horizon.slot_seconds)
-    message = (
-        f"needs {_nodes(shape.count)} with {each} free for {length}; at most {room.most} at once, from "
-        f"{format_time(horizon.moment(room.at))}"
-    )
-    after = span(horizon.slots, scene.occupancy.width)
-    free = first(scene.occupancy.room(mode, after).starts)
+    message = f"needs {_nodes(count)} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
+    if room.most:
+        message += f"at most {room.most} at once, from {format_time(horizon.moment(room.at))}"
+    else:
+        message += "none has that at any time"
+    spread = scene.occupancy.free_devices(mode.pool, within)
+    if spread >= mode.devices:
+        message += f"; {spread} devices are free at once, but spread over nodes or for too short"
+    free = first(scene.occupancy.room(mode, span(horizon.slots, scene.occupancy.width)).starts)
     if free is not None and not candidate.nodes:
         message += f"; free from {format_time(horizon.moment(free))}, after this plan"
-    code = Code.CAPACITY if room.most or not _closed(scene, mode, within) else Code.MAINTENANCE
-    return candidate.site.refuse(code, message)
+    return candidate.site.refuse(Code.CAPACITY, message)
 
 
 def _nodes(count: int) -> str:
