@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +57,7 @@ def body(payload: Payload) -> Body:
         foreign=payload.facts.foreign_visible_devices if payload.facts else (),
         processes=_processes(payload),
         nodes=len(payload.nodes),
-        srun=(*_srun(payload), "--", *_started(payload)),
+        srun=(*_srun(payload), "--", *_unsplit(_started(payload))),
     )
 
 
@@ -83,6 +84,11 @@ def _srun(payload: Payload) -> tuple[str, ...]:
 def _containers(payload: Payload) -> Containers:
     """What starts the image; nothing does where the job names none."""
     return payload.cluster.backend.containers if payload.image else Containers.NONE
+
+
+def _unsplit(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command that srun takes as one: any word `:` divides it into parts of a heterogeneous job, even after `--`."""
+    return ("/bin/sh", "-c", f"exec {shlex.join(command)}") if ":" in command else command
 
 
 def _started(payload: Payload) -> tuple[str, ...]:

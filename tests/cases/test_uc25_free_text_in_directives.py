@@ -13,7 +13,7 @@ from renderers.slurm import words
 from renderers.slurm.reading import components
 from renderers.slurm.tree import script
 from tests.renderers.slurm.site import TEAM, a_cluster, a_site, lint
-from tests.renderers.slurm.test_body import command_of, run
+from tests.renderers.slurm.test_body import run
 
 COMMAND = 'command: [run, "$HOME", "*", "two\\nlines", "-n", "it\'s \\"so\\""]'
 ARRIVES = ["run", "$HOME", "*", "two\nlines", "-n", 'it\'s "so"']
@@ -34,8 +34,8 @@ def test_the_job_of_the_thread_keeps_all_its_directives(tmp_path: Path) -> None:
     assert component.get("time") == "0-02:30:00"
     assert component.get("gres") == "gpu:h100:8"
     assert lint(site.script()) == ""
-    argv, _ = run(site.script(), tmp_path)
-    assert command_of(argv) == ARRIVES
+    argv, ran, _ = run(site.script(), tmp_path)
+    assert ran == ARRIVES
     assert "--container-image=reg.local:5443#team/app:1" in argv
 
 

@@ -20,33 +20,36 @@ AMD = "\n  - name: mi300x\n    nodes: amd-[1-2]\n    gpus: {model: mi300x, count
 
 SRUN = f"""#!{sys.executable} -IS
 import os, sys
-folder = os.environ["TMPDIR"]
-words = os.fsencode("\\0".join(sys.argv[1:]))
-open(f"{{folder}}/argv", "wb").write(words)
-if sys.argv[sys.argv.index("--") + 1] == "env":
-    assignments = [word.split("=", 1) for word in sys.argv[sys.argv.index("--") + 2 :] if "=" in word]
-    os.environ.update(assignments)
-open(f"{{folder}}/env", "wb").write(b"\\0".join(k + b"=" + v for k, v in os.environb.items()))
+if ":" in sys.argv:
+    sys.exit("srun would begin another component here")
+open(os.environ["TMPDIR"] + "/argv", "wb").write(os.fsencode("\\0".join(sys.argv[1:])))
+command = sys.argv[sys.argv.index("--") + 1 :]
+os.execvp(command[0], command)
+"""
+PROGRAM = f"""#!{sys.executable} -IS
+import os, sys
+words = [os.path.basename(sys.argv[0]), *sys.argv[1:]]
+open(os.environ["TMPDIR"] + "/ran", "wb").write(os.fsencode("\\0".join(words)))
+open(os.environ["TMPDIR"] + "/env", "wb").write(b"\\0".join(k + b"=" + v for k, v in os.environb.items()))
 """
 SCONTROL = "#!/bin/sh\nprintf 'gpu-001\\ngpu-002\\n'\n"
+PROGRAMS = ("a", "apptainer", "python", "run", "torchrun", "true")
+Ran = tuple[list[str], list[str], dict[str, str]]
 
 
-def run(script: str, folder: Path, **environment: str) -> tuple[list[str], dict[str, str]]:
-    """The words that srun gets from a script, and the environment that it sees."""
-    for name, text in (("srun", SRUN), ("scontrol", SCONTROL)):
+def run(script: str, folder: Path, **environment: str) -> Ran:
+    """Run a script with stand-ins: the words of srun, the words of the program that it starts, and its environment.
+
+    As the real one does, srun takes a word `:` for the beginning of another component.
+    """
+    for name, text in (("srun", SRUN), ("scontrol", SCONTROL), *((name, PROGRAM) for name in PROGRAMS)):
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     slurm = {"SLURM_JOB_ID": "12345", "SLURM_JOB_NODELIST": "gpu-[001-002]"}
     path = {"PATH": f"{folder}:{os.environ['PATH']}", "TMPDIR": str(folder)}
     subprocess.run(["bash", "-s"], input=script.encode(), env=path | slurm | environment, check=True, cwd=folder)
-    argv = (folder / "argv").read_bytes().decode().split("\0")
-    pairs = (item.partition("=") for item in (folder / "env").read_bytes().decode().split("\0"))
-    return argv, {name: value for name, _, value in pairs}
-
-
-def command_of(argv: list[str]) -> list[str]:
-    """The words after srun's own."""
-    return argv[argv.index("--") + 1 :]
+    argv, ran, pairs = ((folder / name).read_bytes().decode().split("\0") for name in ("argv", "ran", "env"))
+    return argv, ran, {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
 HOSTILE = (
@@ -95,40 +98,42 @@ def yaml_list(words: tuple[str, ...]) -> str:
 def test_hostile_words_arrive_byte_for_byte_and_run_nothing(backend: str, tmp_path: Path) -> None:
     words = ("python", *HOSTILE)
     site = a_site(f"command: {yaml_list(words)}", "gpus: 8", cluster=a_cluster(backend))
-    argv, _ = run(site.script(), tmp_path)
-    assert tuple(argv[-len(words) :]) == words
+    _, ran, _ = run(site.script(), tmp_path)
+    assert tuple(ran[-len(words) :]) == words
     assert not (tmp_path / "pwned").exists()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_value_arrives_in_the_environment(text: str, tmp_path: Path) -> None:
     site = a_site("command: ['true']", "gpus: 8", f"env: {{VALUE: {yaml_list((text,))[1:-1]}}}")
-    _, environment = run(site.script(), tmp_path)
+    _, _, environment = run(site.script(), tmp_path)
     assert environment["VALUE"] == text
     assert not (tmp_path / "pwned").exists()
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "UID",
-        "RANDOM",
-        "SECONDS",
-        "GROUPS",
-        "PPID",
-        "LINENO",
-        "name",
-        "hosts",
-        "IFS",
-        "PATH",
-        "LD_PRELOAD",
-        "SLURM_JOB_ID",
-    ],
+    ["UID", "RANDOM", "SECONDS", "GROUPS", "PPID", "LINENO", "name", "hosts", "IFS", "LD_LIBRARY_PATH", "SLURM_JOB_ID"],
 )
 def test_a_variable_that_bash_has_its_own_use_for_arrives_too(name: str, tmp_path: Path) -> None:
     site = a_site("command: ['true']", "gpus: 8", f'env: {{{name}: "7 x"}}')
-    _, environment = run(site.script(), tmp_path)
+    _, _, environment = run(site.script(), tmp_path)
     assert environment[name] == "7 x"
+
+
+def test_a_jobs_own_path_is_the_programs_and_not_that_of_srun(tmp_path: Path) -> None:
+    site = a_site("command: [torchrun, t.py]", "gpus: 8", f"env: {{PATH: '{tmp_path}:/opt/x'}}")
+    argv, _, environment = run(site.script(), tmp_path)
+    assert environment["PATH"] == f"{tmp_path}:/opt/x"
+    assert argv[argv.index("--") + 1 :] == ["env", f"PATH={tmp_path}:/opt/x", "torchrun", "t.py"]
+
+
+@pytest.mark.parametrize("backend", [PYXIS, APPTAINER, BARE])
+def test_a_colon_among_the_words_begins_no_other_component(backend: str, tmp_path: Path) -> None:
+    site = a_site("command: [run, ':', \"it's\", ':']", "gpus: 8", cluster=a_cluster(backend))
+    argv, ran, _ = run(site.script(), tmp_path)
+    assert argv[argv.index("--") + 1 :][:2] == ["/bin/sh", "-c"]
+    assert ran[-4:] == ["run", ":", "it's", ":"]
 
 
 def test_no_script_holds_a_line_break_that_sbatch_refuses() -> None:
@@ -155,7 +160,7 @@ def test_bash_and_shellcheck_find_nothing(fields: tuple[str, ...], backend: str,
 
 def test_a_gang_meets_on_its_first_node(tmp_path: Path) -> None:
     site = a_site("command: [torchrun, train.py]", "gpus: 16", nodes=whole_nodes(2))
-    _, environment = run(site.script(), tmp_path)
+    _, _, environment = run(site.script(), tmp_path)
     expected = {
         "MASTER_ADDR": "gpu-001",
         "MASTER_PORT": "22345",
@@ -173,14 +178,14 @@ def test_a_heterogeneous_gang_meets_on_the_first_node_of_its_first_part(tmp_path
     nodes = (a_node("gpu-001", 0, role="master"), a_node("gpu-002", *range(8), role="worker"))
     roles = "roles: [{name: master, gpus: 1}, {name: worker, gpus: 8}]"
     site = a_site("command: [torchrun, train.py]", roles, nodes=nodes)
-    _, environment = run(site.script(), tmp_path, SLURM_JOB_NODELIST_HET_GROUP_0="gpu-001")
+    _, _, environment = run(site.script(), tmp_path, SLURM_JOB_NODELIST_HET_GROUP_0="gpu-001")
     assert environment["MASTER_ADDR"] == "gpu-001"
     assert environment["PET_NPROC_PER_NODE"] == "auto"
 
 
 def test_single_node_jobs_of_one_host_do_not_meet_each_other(tmp_path: Path) -> None:
     site = a_site("command: [torchrun, train.py]", "gpus: 4", nodes=(a_node("gpu-001", 0, 1, 2, 3),))
-    _, environment = run(site.script(), tmp_path)
+    _, _, environment = run(site.script(), tmp_path)
     assert environment["PET_RDZV_ENDPOINT"] == "localhost:0"
     assert environment["PET_NPROC_PER_NODE"] == "4"
     assert "MASTER_ADDR" not in environment
@@ -192,7 +197,7 @@ def test_torchrun_is_told_nothing_where_slurm_starts_a_task_a_device() -> None:
 
 def test_a_jobs_own_variables_win(tmp_path: Path) -> None:
     site = a_site("command: ['true']", "gpus: 8", "env: {PET_NPROC_PER_NODE: '2', PLANNER_START: never}")
-    _, environment = run(site.script(), tmp_path)
+    _, _, environment = run(site.script(), tmp_path)
     assert environment["PET_NPROC_PER_NODE"] == "2"
     assert environment["PLANNER_START"] == "never"
 
@@ -212,7 +217,7 @@ def test_devices_are_slurms_choice_and_other_vendors_variables_go(
         "command: ['true']", f"gpus: {{count: 8, vendor: {vendor}}}", pool=pool, nodes=(a_node(node, *range(8)),),
         cluster=a_cluster(pools=pools),
     )  # fmt: skip
-    _, environment = run(
+    _, _, environment = run(
         site.script(), tmp_path, CUDA_VISIBLE_DEVICES="0", ROCR_VISIBLE_DEVICES="0", HIP_VISIBLE_DEVICES="0"
     )
     assert environment[kept] == "0"
@@ -222,7 +227,7 @@ def test_devices_are_slurms_choice_and_other_vendors_variables_go(
 
 def test_a_secret_must_be_there_and_is_passed_on(tmp_path: Path) -> None:
     site = a_site("command: ['true']", "gpus: 8", "env: {TOKEN: {secret: hf, key: token}}")
-    _, environment = run(site.script(), tmp_path, TOKEN="a b'c")
+    _, _, environment = run(site.script(), tmp_path, TOKEN="a b'c")
     assert environment["TOKEN"] == "a b'c"
     assert "login environment" in " ".join(site.messages())
 
@@ -257,10 +262,10 @@ def test_each_container_tool_gets_the_image_in_its_spelling(image: str, pyxis: s
 def test_pyxis_gets_image_and_mounts_on_the_line_of_srun(tmp_path: Path) -> None:
     mounts = "mounts: [{path: /data, host: /srv/data, read_only: true}, {path: /out, host: /srv/out}]"
     site = a_site("command: [a]", "image: reg.local:5443/app:1", "gpus: 8", mounts, cluster=a_cluster(PYXIS))
-    argv, _ = run(site.script(), tmp_path)
+    argv, ran, _ = run(site.script(), tmp_path)
     assert "--container-image=reg.local:5443#app:1" in argv
     assert "--container-mounts=/srv/data:/data:ro,/srv/out:/out" in argv
-    assert command_of(argv) == ["a"]
+    assert ran == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -272,13 +277,13 @@ def test_apptainer_gets_the_vendors_flag(pool: str, node: str, pools: str, flag:
         "command: [a]", "image: reg.io/a:1", f"gpus: {{count: 8, vendor: {vendor}}}", "mounts: [{path: /d, host: /s}]",
         pool=pool, nodes=(a_node(node, *range(8)),), cluster=a_cluster(APPTAINER, pools),
     )  # fmt: skip
-    argv, _ = run(site.script(), tmp_path)
-    assert command_of(argv) == ["apptainer", "exec", flag, "--bind", "/s:/d", "docker://reg.io/a:1", "a"]
+    _, ran, _ = run(site.script(), tmp_path)
+    assert ran == ["apptainer", "exec", flag, "--bind", "/s:/d", "docker://reg.io/a:1", "a"]
 
 
 def test_without_a_command_apptainer_runs_what_the_image_says_and_pyxis_is_refused(tmp_path: Path) -> None:
-    argv, _ = run(a_site("gpus: 8", cluster=a_cluster(APPTAINER)).script(), tmp_path)
-    assert command_of(argv)[:2] == ["apptainer", "run"]
+    _, ran, _ = run(a_site("gpus: 8", cluster=a_cluster(APPTAINER)).script(), tmp_path)
+    assert ran[:2] == ["apptainer", "run"]
     site = a_site("gpus: 8", cluster=a_cluster(PYXIS))
     assert site.rendered.manifests == ()
     assert "Write its command" in site.messages()[0]
