@@ -34,11 +34,6 @@ class Effect(StrEnum):
     DROPPED = "dropped"
     REASONS = "reasons"
 
-    @property
-    def rank(self) -> int:
-        """Its position in the order of telling."""
-        return _RANKS[self]
-
 
 _RANKS: Final = {effect: rank for rank, effect in enumerate(Effect)}
 
@@ -97,7 +92,7 @@ class JobChange:
     @property
     def key(self) -> tuple[int, int, str]:
         """The total order of changes: by effect, then how much, then address."""
-        return self.effect.rank, -abs(self.start_seconds or self.finish_seconds), self.address
+        return _RANKS[self.effect], -abs(self.start_seconds or self.finish_seconds), self.address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

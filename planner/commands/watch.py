@@ -6,9 +6,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from planner.commands import console
 from planner.report.progress import Log, Step, step_text
@@ -16,7 +15,7 @@ from planner.report.progress import Log, Step, step_text
 if TYPE_CHECKING:
     from rich.live import Live
 
-_FRAME_SECONDS = 0.1
+_FRAME_MILLISECONDS: Final = 100
 
 
 class Told(Protocol):
@@ -39,16 +38,19 @@ class Told(Protocol):
         """How far apart they are."""
 
 
-@dataclass(slots=True)
 class Watch:
     """Shows what it is told: on a terminal in one line that changes, elsewhere in few plain lines."""
 
-    currency: str
-    live: Live | None = None
-    log: Log = field(default_factory=Log)
-    begun: float = field(default_factory=time.monotonic)
-    drawn: float = 0.0
-    stopped: bool = False
+    __slots__ = ("_begun", "_currency", "_drawn", "_live", "_log", "_phase", "stopped")
+
+    def __init__(self, currency: str, live: Live | None = None) -> None:
+        self._currency = currency
+        self._live = live
+        self._log = Log()
+        self._begun = _milliseconds()
+        self._phase = ""
+        self._drawn = 0
+        self.stopped = False
 
     def stop(self) -> bool:
         """Whether the solver is asked to end with what it has."""
@@ -59,29 +61,29 @@ class Watch:
         step = Step(
             phase=str(told.phase), value_micros=told.value_micros, bound_micros=told.bound_micros, gap_ppm=told.gap_ppm
         )
-        now = time.monotonic()
-        text = step_text(step, int(now - self.begun), self.currency)
-        if self.live is None:
-            if self.log.wants(step, now):
+        now = _milliseconds()
+        text = step_text(step, (now - self._begun) // 1_000, self._currency)
+        if self._live is None:
+            if self._log.wants(step, now):
                 console.err(f"{text}\n")
-        elif step.phase != self.log.phase or now - self.drawn >= _FRAME_SECONDS:
-            self.log.phase, self.drawn = step.phase, now
-            self.live.update(text, refresh=True)
+        elif step.phase != self._phase or now - self._drawn >= _FRAME_MILLISECONDS:
+            self._phase, self._drawn = step.phase, now
+            self._live.update(text, refresh=True)
+
+
+def _milliseconds() -> int:
+    return time.monotonic_ns() // 1_000_000
 
 
 @contextmanager
 def watching(currency: str, colour: str) -> Iterator[Watch]:
     """Watch a solve: progress while it runs, and Ctrl-C as a request; a second Ctrl-C ends the process at once."""
-    watch = Watch(currency=currency)
-    if sys.stderr.isatty():
-        watch.live = _line(colour)
+    live = _line(colour) if sys.stderr.isatty() else None
+    watch = Watch(currency, live)
     before = signal.signal(signal.SIGINT, _asking(watch))
     try:
-        if watch.live is None:
+        with live or nullcontext():
             yield watch
-        else:
-            with watch.live:
-                yield watch
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -32,16 +32,18 @@ def step_text(step: Step, seconds: int, currency: str) -> str:
     return "  ".join([*parts, f"{seconds} s"])
 
 
-@dataclass(slots=True)
 class Log:
     """Decides which steps a log hears: every change of phase, and at most one in `QUIET_SECONDS` between them."""
 
-    phase: str = ""
-    told_at: float = 0.0
+    __slots__ = ("_phase", "_told_at")
 
-    def wants(self, step: Step, now: float) -> bool:
-        """Whether to tell `step` at `now` (seconds of any steady clock); what is wanted counts as told."""
-        if step.phase == self.phase and now - self.told_at < QUIET_SECONDS:
+    def __init__(self) -> None:
+        self._phase = ""
+        self._told_at = 0
+
+    def wants(self, step: Step, milliseconds: int) -> bool:
+        """Whether to tell `step` at a moment of any steady clock; what is wanted counts as told."""
+        if step.phase == self._phase and milliseconds - self._told_at < QUIET_SECONDS * 1_000:
             return False
-        self.phase, self.told_at = step.phase, now
+        self._phase, self._told_at = step.phase, milliseconds
         return True

@@ -83,4 +83,4 @@ def test_a_terminal_gets_one_line_that_vanishes(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_watch_that_nobody_stops_does_not_stop() -> None:
-    assert Watch(currency="USD").stop() is False
+    assert Watch("USD").stop() is False
