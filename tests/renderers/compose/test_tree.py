@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 
+from renderers.compose import render
 from renderers.compose.verify import verify
 from tests.renderers.compose.edge import GREEN, TEAM, Edge, a_cluster, an_edge, several
 from tests.renderers.fleet import a_node
@@ -227,3 +229,11 @@ def test_the_users_and_torchruns_settings_reach_the_service() -> None:
     assert edge.service()["environment"]["PET_NPROC_PER_NODE"] == "2"
     own = an_edge("gpus: 2", "env: {PET_NPROC_PER_NODE: '1'}", node=a_node("till-nv", 0, 1))
     assert own.service()["environment"]["PET_NPROC_PER_NODE"] == "1"
+
+
+def test_a_job_without_an_image_is_refused() -> None:
+    edge = an_edge("gpus: 1", node=a_node("till-nv", 0))
+    bare = replace(edge.specs, jobs=(edge.specs.jobs[0].model_copy(update={"image": None}),))
+    rendered = render(edge.plan, bare, bare.cluster("store"))
+    assert rendered.manifests == ()
+    assert any("a service needs an image" in item.message for item in rendered.degraded)

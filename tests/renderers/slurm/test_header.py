@@ -198,3 +198,37 @@ def test_a_sites_own_word_that_a_directive_cannot_hold_is_refused(old: str, new:
     site = a_site("command: ['true']", "gpus: 8", cluster=a_cluster(pools=POOL.replace(old, new)))
     assert site.rendered.manifests == ()
     assert "cannot stand in an #SBATCH line" in site.messages()[0]
+
+
+MIG = """
+  - name: mig
+    nodes: mig-[1-2]
+    gpus: {model: a100-sxm4-40gb, count: 4}
+    cpus: 64
+    memory: 512Gi
+    partitions: [3g.20gb, 1g.5gb]
+"""
+
+
+def test_partitions_are_asked_for_by_the_type_that_slurm_finds() -> None:
+    fields = ("command: [a]", "gpus: {count: 2, partition: 3g.20gb}")
+    node = a_node("mig-1", Device(index=0, profile="3g.20gb", at=0), Device(index=0, profile="3g.20gb", at=4))
+    options = a_site(*fields, cluster=a_cluster(pools=MIG), pool="mig", nodes=(node,)).options()
+    assert options.get("gres") == "gpu:nvidia_a100_3g.20gb:2"
+
+
+def test_a_partition_whose_type_nobody_knows_is_refused() -> None:
+    pools = MIG.replace("a100-sxm4-40gb", "h200-sxm5-141gb").replace("3g.20gb, 1g.5gb", "3g.71gb")
+    fields = ("command: [a]", "gpus: {count: 1, partition: 3g.71gb}")
+    node = a_node("mig-1", Device(index=0, profile="3g.71gb", at=0))
+    site = a_site(*fields, cluster=a_cluster(pools=pools), pool="mig", nodes=(node,))
+    assert site.rendered.manifests == ()
+    assert "how Slurm calls the partition 3g.71gb" in site.messages()[0]
+
+
+def test_unlike_parts_need_a_version_with_heterogeneous_jobs() -> None:
+    roles = "roles: [{name: master, gpus: 2}, {name: worker, gpus: 8}]"
+    nodes = (a_node("gpu-001", 0, 1, role="master"), a_node("gpu-002", *range(8), role="worker"))
+    site = a_site("command: [a]", roles, nodes=nodes, cluster=a_cluster('{type: slurm, version: "19.05"}'))
+    assert site.rendered.manifests == ()
+    assert "no heterogeneous jobs" in site.messages()[0]
