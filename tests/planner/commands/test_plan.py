@@ -150,3 +150,36 @@ def test_a_second_ctrl_c_ends_at_once(here: Path) -> None:
     assert (started.returncode, out) == (-signal.SIGINT, "")
     assert "press Ctrl-C again" in err
     assert sorted(path.name for path in here.iterdir()) == ["specs"]
+
+
+SNAPSHOT = "apiVersion: planner/v1\nkind: Snapshot\nname: now\ntaken_at: 2026-12-01T00:00:00Z\n"
+
+
+def test_a_snapshot_is_read_from_its_own_file_and_sealed_into_the_plan(run: Run, here: Path) -> None:
+    (here / "now.yaml").write_text(SNAPSHOT)
+    run(*PLAN, "--out", "without.json")
+    done = run(*PLAN, "--snapshot", "now.yaml")
+    assert done.code == Exit.OK, done.err
+    inputs = the_lock(here).inputs
+    assert inputs.snapshot_digest is not None
+    assert inputs.specs_digest == lockfile.read(here / "without.json").inputs.specs_digest
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds 0 documents of kind Snapshot"),
+        (SNAPSHOT + "---\n" + SNAPSHOT.replace("now", "then"), "holds 2 documents of kind Snapshot"),
+    ],
+)
+def test_a_file_that_is_not_one_snapshot_is_refused(run: Run, here: Path, text: str, message: str) -> None:
+    (here / "now.yaml").write_text(text)
+    done = run(*PLAN, "--snapshot", "now.yaml")
+    assert done.code == Exit.USAGE
+    assert message in done.err
+
+
+def test_a_snapshot_that_is_invalid_or_missing_is_refused(run: Run, here: Path) -> None:
+    (here / "now.yaml").write_text(SNAPSHOT + "wat: 1\n")
+    assert run(*PLAN, "--snapshot", "now.yaml").code == Exit.INVALID
+    assert run(*PLAN, "--snapshot", "no.yaml").code == Exit.USAGE
