@@ -34,6 +34,11 @@ def a_cluster(*pools: Document, name: str = "dc1", **fields: Any) -> Document:
     return _document("Cluster", name, **({"backend": "kubernetes", "pools": list(pools or (a_pool(),))} | fields))
 
 
+def a_cloud(*pools: Document, **fields: Any) -> Document:
+    """A cluster in a region of a cloud."""
+    return a_cluster(*pools, name="aws", place={"provider": "aws", "region": "us-east-1"}, **fields)
+
+
 def a_team(name: str = "vision", **fields: Any) -> Document:
     """A team."""
     return _document("Team", name, **fields)

@@ -12,7 +12,7 @@ from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal
 from planner.compile.shape import shapes
 from planner.spec.work import Within
-from planner.units import Money, ceil_div
+from planner.units import Memory, Money, ceil_div
 
 if TYPE_CHECKING:
     from planner.catalog import Vendor, VendorFacts
@@ -206,7 +206,8 @@ def _device_memory(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
             Code.DEVICE_MEMORY, f"the memory of {site.group.model} is not known", "state gpus.memory in the pool"
         )
     if site.group.memory_mib < ask.device_memory_mib:
-        message = f"needs {ask.device_memory_mib} MiB on a device, {site.group.model} has {site.group.memory_mib} MiB"
+        needed, has = Memory(ask.device_memory_mib), Memory(site.group.memory_mib)
+        message = f"needs {needed} on a device, {site.group.model} has {has}"
         return site.refuse(Code.DEVICE_MEMORY, message)
     return None
 

@@ -73,7 +73,8 @@ def _chosen(claim: Claim, free: Sequence[int], wanted: frozenset[int], islands: 
 
 def _from_islands(count: int, free: Sequence[int], islands: Sequence[tuple[int, ...]]) -> list[int]:
     """`count` of the free devices, broken out of as few islands as possible."""
-    left = [[index for index in island if index in free] for island in islands]
+    parts = ([index for index in island if index in free] for island in islands)
+    left = [part for part in parts if part]
     taken: list[int] = []
     while missing := count - len(taken):
         enough = [island for island in left if len(island) >= missing]

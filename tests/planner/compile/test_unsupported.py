@@ -1,0 +1,112 @@
+"""Every feature that is not planned yet is refused by its code; everything near it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.codes import CODES
+from planner.compile.unsupported import FEATURES, refused
+from planner.diagnostics import SpecError
+from planner.spec.snapshot import Snapshot
+from tests.builders import (
+    START,
+    Document,
+    a_cluster,
+    a_job,
+    a_policy,
+    a_pool,
+    a_quota,
+    a_team,
+    compile_specs,
+    loaded,
+)
+
+WINDOW = {"when": "daily 08:00-20:00"}
+TIME = "2026-12-01T00:00:00Z"
+
+
+def a_service() -> Document:
+    """A service."""
+    return {
+        "apiVersion": "planner/v1", "kind": "Service", "name": "chat", "team": "nlp", "image": "registry/serve:1",
+        "command": ["serve"], "gpus": 1, "load": {"qps": 1}, "service_time": "100ms",
+    }  # fmt: skip
+
+
+def a_snapshot(**fields: Any) -> Document:
+    """A snapshot."""
+    return {"apiVersion": "planner/v1", "kind": "Snapshot", "name": "dc1", "taken_at": TIME, **fields}
+
+
+RUNNING = {"job": "vision/train", "pool": "dc1/h100", "nodes": "h100-0001", "started_at": TIME}
+SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
+MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
+
+REFUSED: list[tuple[str, list[Document]]] = [
+    ("PLAN601", [a_service()]),
+    ("PLAN602", [SHARED]),
+    ("PLAN602", [SHARED, a_job(gpus="1/4")]),
+    ("PLAN603", [MIG]),
+    ("PLAN603", [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})]),
+    ("PLAN604", [a_job(market="allowed", checkpoint={"every": "20m"})]),
+    ("PLAN605", [a_team("research"), a_team(parent="research")]),
+    ("PLAN606", [a_quota(guaranteed=8, lend=4)]),
+    ("PLAN607", [a_quota(guaranteed=8, weight=2)]),
+    ("PLAN607", [a_quota(guaranteed=8, windows=[WINDOW | {"weight": 2}])]),
+    ("PLAN608", [a_quota(guaranteed=8, unplanned=2)]),
+    ("PLAN609", [a_job(gpus=1, replicas={"min": 1, "max": 4})]),
+    ("PLAN610", [a_job(topology={"within": "rack"})]),
+    ("PLAN610", [a_job(topology={"within": "nvlink_domain", "required": True})]),
+    ("PLAN610", [a_job(topology={"within": "cluster"})]),
+    ("PLAN610", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1}))]),
+    ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
+    ("PLAN612", [a_job(data="dc1")]),
+    ("PLAN613", [a_policy(deny=[{"id": "none", "what": "place", "where": {"priority": ["P0"]}}])]),
+    ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
+    ("PLAN614", [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])]),
+    ("PLAN615", [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])]),
+    ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
+]
+ACCEPTED: list[list[Document]] = [
+    [a_job(topology={"within": "node", "required": True})],
+    [a_job(topology={"within": "pool"})],
+    [a_quota(guaranteed=8, lend=8, weight=1), a_quota("b", "nlp", windows=[WINDOW | {"limit": 4}])],
+    [a_job(pin={"pool": "dc1/h100", "nodes": "h100-0001", "start": "2026-12-01T03:00:00Z"})],
+    [a_job(preemptible=False)],
+    [a_snapshot()],
+]
+
+
+def with_a_fleet(documents: list[Document]) -> list[Document]:
+    """The documents, with a cluster unless they have one."""
+    return documents if any(each["kind"] == "Cluster" for each in documents) else [a_cluster(), *documents]
+
+
+@pytest.mark.parametrize(("code", "documents"), REFUSED)
+def test_what_is_not_planned_yet_is_refused_by_its_code(code: str, documents: list[Document]) -> None:
+    specset = loaded(*with_a_fleet(documents))
+    found = refused(specset, ())
+    assert code in {each.code for each in found}
+    with pytest.raises(SpecError) as caught:
+        compile_specs(*with_a_fleet(documents))
+    assert caught.value.diagnostics == found
+    assert all(each.place is not None and each.help for each in found)
+
+
+@pytest.mark.parametrize("documents", ACCEPTED)
+def test_what_is_planned_is_not_refused(documents: list[Document]) -> None:
+    assert refused(loaded(*with_a_fleet(documents)), ()) == ()
+
+
+def test_every_row_of_the_table_is_tried_and_has_its_sentence() -> None:
+    assert {row.code for row in FEATURES} == {code for code, _ in REFUSED}
+    assert {row.code for row in FEATURES} <= set(CODES)
+
+
+def test_a_snapshot_beside_the_specs_is_judged_too() -> None:
+    snapshot = loaded(a_cluster(), a_job(), a_snapshot(running=[RUNNING])).snapshots[0]
+    assert isinstance(snapshot, Snapshot)
+    with pytest.raises(SpecError, match="running work"):
+        compile_specs(a_cluster(), a_job(), snapshot=snapshot, start=START)
