@@ -50,6 +50,7 @@ OFFENCES = (
     ("fence-jinja2", "renderers/offence.py", "from jinja2 import Environment"),
     ("fence-git", "planner/offence_b.py", "import git"),
     ("fence-yaml", "planner/offence_c.py", "import yaml"),
+    ("fence-ruamel", "planner/offence_f.py", "from ruamel.yaml import YAML"),
     ("fence-hosts", "planner/offence_d.py", "from ClusterShell.NodeSet import NodeSet"),
     ("fence-terminal", "planner/report/offence.py", "def late() -> None:\n    import click"),
     ("fence-probes", "planner/offence_e.py", "import pynvml"),
