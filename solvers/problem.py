@@ -1,8 +1,9 @@
 """The planning problem in integers: what `solve` takes and `check` judges by.
 
-Units: time in slots of the horizon `[0, slots)`, money in micros of one currency, device use in quota units (`Problem.units` to one
-device), every other resource in whatever whole unit its pool counts in. Every interval is half-open, `[start, end)`. Tasks, pools,
-nodes, rows and budgets are known to each other by their position, and to people by their name.
+Units: time in slots of the horizon `[0, slots)`, money in micros of one currency, device use in quota units
+(`Problem.units` to one device), every other resource in whatever whole unit its pool counts in. Every interval is
+half-open, `[start, end)`. Tasks, pools, nodes, rows and budgets are known to each other by their position, and to
+people by their name.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Node:
 class Pool:
     """Nodes that modes may choose from; a fleet counted without nodes is one node that holds it all.
 
-    `resources` names what nodes hold; the first is the devices. `ceiling` is the most nodes its market grants (None: own hardware).
+    `resources` names what nodes hold; the first is the devices. `ceiling` is the most nodes its market grants
+    (None: own hardware).
     """
 
     name: str
@@ -76,9 +78,9 @@ class Charge:
 class Mode:
     """One legal way to run a task.
 
-    `duration` slots are occupied (expected run time), `limit` slots must be free of closures (the longest it may run). `cash_micros`
-    and `power_micros` are per slot. `home` is the row that decides whether its devices are guaranteed or borrowed. `nodes` lists the
-    eligible nodes of the pool (None: all).
+    `duration` slots are occupied (expected run time), `limit` slots must be free of closures (the longest it may run).
+    `cash_micros` and `power_micros` are per slot. `home` is the row that decides whether its devices are guaranteed or
+    borrowed. `nodes` lists the eligible nodes of the pool (None: all).
     """
 
     name: str
@@ -111,7 +113,8 @@ class Previous:
 class Task:
     """One piece of work that takes at most one of its modes.
 
-    Its value, when it runs in mode m from slot s to e = s + duration, is (`solvers.value` and, on its own, `solvers.check`):
+    Its value, when it runs in mode m from slot s to e = s + duration, is (in `solvers.value`, and for the checker in
+    `solvers.worth`):
     `(worth + premium) * (min(e, slots) - s) // duration  -  delay * (e - since)  -  min(worth, late * max(0, e - due))
     -  (cash + power) * (min(e, slots) - s)  -  move * devices whose node or start is not the previous one`.
     `after` lists tasks that must have ended. `latest` bounds the start. `priority` 0 is the highest.
@@ -140,8 +143,9 @@ class Task:
 class Row:
     """What is summed over the running tasks that charge it, slot by slot.
 
-    `limit[t]` bounds the sum (None: no bound). Use up to `guarantee[t]` earns `bonus_micros` per unit and slot; both tuples have one
-    entry a slot. `rule` and `subject` name it to people: a quota's limit, a guarantee, work that must stay inside one, an array's width.
+    `limit[t]` bounds the sum (None: no bound). Use up to `guarantee[t]` earns `bonus_micros` per unit and slot; both
+    tuples have one entry a slot. `rule` and `subject` name it to people: a quota's limit, a guarantee, work that must
+    stay inside one, an array's width.
     """
 
     rule: Rule
@@ -186,21 +190,31 @@ def faults(problem: Problem) -> Iterator[str]:
     for task in problem.tasks:
         yield from _task_faults(problem, task)
     for row in problem.rows:
-        for steps in (row.limit, row.guarantee):
-            if steps is not None and (len(steps) != problem.slots or min(steps) < 0):
-                yield f"row {row.subject} needs {problem.slots} steps of at least 0, has {len(steps)}"
+        yield from _row_faults(problem, row)
     if _largest_sum(problem) >= LARGEST:
         yield f"its numbers can add up to {_largest_sum(problem)}, which is more than int64 arithmetic holds safely"
+
+
+def _row_faults(problem: Problem, row: Row) -> Iterator[str]:
+    if row.bonus_micros < 0:
+        yield f"row {row.subject} has a bonus of {row.bonus_micros} micros, expected at least 0"
+    for steps in (row.limit, row.guarantee):
+        if steps is not None and (len(steps) != problem.slots or min(steps) < 0):
+            yield f"row {row.subject} needs {problem.slots} steps of at least 0, has {len(steps)}"
 
 
 def _pool_faults(pool: Pool) -> Iterator[str]:
     for node in pool.nodes:
         if len(node.capacity) != len(pool.resources) or min(node.capacity, default=0) < 0:
             yield f"node {node.name} of pool {pool.name} has capacity {node.capacity} for resources {pool.resources}"
+        for taken in node.taken:
+            if len(taken.use) != len(pool.resources) or min(taken.use, default=0) < 0:
+                yield f"node {node.name} of pool {pool.name} has {taken.use} taken for resources {pool.resources}"
 
 
 def _task_faults(problem: Problem, task: Task) -> Iterator[str]:
-    if task.worth_micros < 0 or task.premium_micros < 0 or task.delay_micros < 0 or task.late_micros < 0 or task.move_micros < 0:
+    rates = (task.worth_micros, task.premium_micros, task.delay_micros, task.late_micros, task.move_micros)
+    if min(rates) < 0:
         yield f"task {task.name} has a negative worth, premium, delay, late or move rate"
     if task.earliest < 0:
         yield f"task {task.name} has earliest start {task.earliest}, expected at least 0"
@@ -208,6 +222,8 @@ def _task_faults(problem: Problem, task: Task) -> Iterator[str]:
         yield f"task {task.name} comes after {task.after}, of which one is no task"
     if any(not 0 <= budget < len(problem.budgets) for budget in task.budgets):
         yield f"task {task.name} names budgets {task.budgets}, of which one is none"
+    if task.previous is not None and not 0 <= task.previous.mode < len(task.modes):
+        yield f"task {task.name} ran in mode {task.previous.mode}, of {len(task.modes)}"
     for mode in task.modes:
         yield from _mode_faults(problem, task, mode)
 
@@ -217,8 +233,15 @@ def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
     if not 0 <= mode.pool < len(problem.pools):
         yield f"{where} names pool {mode.pool}, of {len(problem.pools)}"
         return
-    width = len(problem.pools[mode.pool].resources)
-    if not mode.parts or any(part.count < 1 or len(part.use) != width or min(part.use) < 0 for part in mode.parts):
+    pool = problem.pools[mode.pool]
+    width = len(pool.resources)
+    if any(not 0 <= node < len(pool.nodes) for node in mode.nodes or ()):
+        yield f"{where} names nodes {mode.nodes}, of which one is none of the {len(pool.nodes)} of pool {pool.name}"
+    if mode.home is not None and not 0 <= mode.home < len(problem.rows):
+        yield f"{where} is at home in row {mode.home}, of {len(problem.rows)}"
+    if not mode.parts or any(
+        part.count < 1 or len(part.use) != width or min(part.use, default=0) < 0 for part in mode.parts
+    ):
         yield f"{where} has parts {mode.parts}, expected a count of at least 1 and {width} uses of at least 0 each"
     if mode.duration < 1 or mode.limit < mode.duration:
         yield f"{where} lasts {mode.duration} slots within a limit of {mode.limit}, expected 1 <= duration <= limit"
@@ -235,6 +258,7 @@ def _largest_sum(problem: Problem) -> int:
         span = max((mode.duration for mode in task.modes), default=0) + problem.slots + abs(task.since)
         running = max((mode.cash_micros + mode.power_micros for mode in task.modes), default=0)
         devices = max((mode.devices for mode in task.modes), default=0)
-        total += 2 * task.worth_micros + task.premium_micros + (task.delay_micros + running) * span + task.move_micros * devices
+        total += 2 * task.worth_micros + task.premium_micros
+        total += (task.delay_micros + running) * span + task.move_micros * devices
     bonus = sum(row.bonus_micros * sum(row.guarantee) for row in problem.rows if row.guarantee is not None)
     return total + bonus

@@ -1,4 +1,4 @@
-"""The rules a plan must obey: one member each, used by that name in the model, the checker, the explanations, the tests and the docs."""
+"""The rules a plan must obey: one member each, used by that name in model, checker, explanations, tests and docs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ class Rule(StrEnum):
 
 
 FORMULAS: dict[Rule, str] = {
-    Rule.CAPACITY: "for each node, slot t and resource k: sum of use[k] of the runs on it with start <= t < end <= capacity[k]",
-    Rule.GANG: "a task has no run, or one run in which every part has exactly its count of nodes, all different, all of the mode's pool",
+    Rule.CAPACITY: "for each node, slot t and resource k: sum of use[k] of the runs on it with start <= t < "
+    "end <= max(0, capacity[k] - taken[k][t])",
+    Rule.GANG: "a task has no run, or one run in which every part has exactly its count of nodes, all different, "
+    "all of the mode's pool",
     Rule.COMPATIBILITY: "a run uses one of its task's own modes: the legal pairs of variant and pool, one vendor each",
     Rule.AVAILABILITY: "for each node of a run: [start, start + limit) meets no interval in which the node is closed",
-    Rule.WINDOW: "earliest <= start, start < slots, end = start + duration, and end <= deadline where there is one",
+    Rule.WINDOW: "earliest <= start <= latest, start < slots, end = start + duration, end <= deadline; what is not set is free",
     Rule.DEPENDENCY: "if b comes after a and b runs: a runs and end(a) <= start(b)",
     Rule.QUOTA: "for each row with a limit and each slot t: sum of amount over the runs charged to it <= limit[t]",
-    Rule.PRIORITY: "guaranteed[t] of a row goes to work that may not be interrupted, then by priority, start, task; a run keeps its least share",
-    Rule.BUDGET: "for each budget: sum of cash per slot x slots of the run inside [start, end) <= micros",
+    Rule.PRIORITY: "guaranteed[t] of a row goes to the runs charged to it: not interruptible first, then by priority, "
+    "start, task; a run is guaranteed its least share in its home row",
+    Rule.BUDGET: "for each budget: sum of cash per slot x slots of the run inside [start, end) <= max(0, micros)",
     Rule.MARKET: "a node of a market exists only below that market's ceiling: the pool has no more nodes than it",
     Rule.PIN: "a run of a mode that names its nodes uses only those; a task that names its start has earliest = latest",
 }

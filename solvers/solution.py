@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Proof(StrEnum):
-    """How much is known of a solution: `bounded` has a valid bound with a gap, `heuristic` has no bound, `none` no solution."""
+    """How much is known: `bounded` has a valid bound with a gap, `heuristic` has no bound, `none` no solution."""
 
     OPTIMAL = "optimal"
     BOUNDED = "bounded"
@@ -26,7 +26,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Slots `[start, end)` in one mode on named nodes; `guaranteed` is the least number of its quota units inside the guarantee."""
+    """Slots `[start, end)` in one mode on named nodes.
+
+    `guaranteed` is the least number of its quota units inside its home row's guarantee, over its slots in the horizon.
+    """
 
     mode: int
     start: int
