@@ -33,7 +33,7 @@ FORMULAS: dict[Rule, str] = {
     "all of the mode's pool",
     Rule.COMPATIBILITY: "a run uses one of its task's own modes: the legal pairs of variant and pool, one vendor each",
     Rule.AVAILABILITY: "for each node of a run: [start, start + limit) meets no interval in which the node is closed",
-    Rule.WINDOW: "earliest <= start <= latest, start < slots, end = start + duration, end <= deadline; what is not set is free",
+    Rule.WINDOW: "earliest <= start <= latest, start < slots, end = start + duration, end <= deadline, as far as set",
     Rule.DEPENDENCY: "if b comes after a and b runs: a runs and end(a) <= start(b)",
     Rule.QUOTA: "for each row with a limit and each slot t: sum of amount over the runs charged to it <= limit[t]",
     Rule.PRIORITY: "guaranteed[t] of a row goes to the runs charged to it: not interruptible first, then by priority, "
