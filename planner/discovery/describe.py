@@ -48,7 +48,7 @@ def proposed_name(device: Device) -> str:
     """A name for a model that the catalogue does not know, from its own name or from its PCI number."""
     number = (device.pci_id or "unknown").replace(":", "-")
     words = suggest_name(device.name or "").removeprefix(f"{device.vendor}-")
-    return words or f"{device.vendor}-{number}"
+    return words or suggest_name(f"{device.vendor}-{number}")
 
 
 def groups(host: HostFacts, catalog: Catalog) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def groups(host: HostFacts, catalog: Catalog) -> list[dict[str, Any]]:
     by_model: dict[str, list[Device]] = {}
     for device in host.usable:
         by_model.setdefault(model_of(device), []).append(device)
-    plain = len(by_model) < 2 and layout.without_gaps(host)
+    plain = len(by_model) < 2 and [device.index for device in host.usable] == list(range(len(host.usable)))
     return [
         {
             "model": model,
@@ -78,8 +78,6 @@ def _memory(devices: list[Device], model: str, catalog: Catalog) -> dict[str, st
 
 
 def _hanging_together(host: HostFacts, catalog: Catalog) -> dict[str, Any]:
-    if not layout.without_gaps(host):
-        return {}
     found = {"links": layout.links(host, catalog), "sockets": layout.sockets(host)}
     return {key: [list(group) for group in value] for key, value in found.items() if value}
 

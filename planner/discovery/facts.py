@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from planner.catalog import Vendor
+from planner.hosts import is_node_name
 
 FORMAT: Final = "planner/host/v1"
 HOST_BYTES: Final = 4 << 20
@@ -160,8 +161,19 @@ def from_json(text: bytes) -> HostFacts:
     if len(text) > HOST_BYTES:
         raise ValueError(f"it is larger than {HOST_BYTES >> 20} MiB")
     try:
-        return _adapter().validate_json(text)
+        host = _adapter().validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the document"
-        raise ValueError(f"it is not the output of 'planner discover --format json': {where}: {first['msg']}") from None
+        raise _refusal(".".join(map(str, first["loc"])) or "the document", first["msg"]) from None
+    indices = [device.index for device in host.devices]
+    if not is_node_name(host.name):
+        raise _refusal("name", "a node cannot be called that")
+    if indices != list(range(len(indices))):
+        raise _refusal("devices", "cards are numbered from zero in their order")
+    if any(pair.first >= pair.second or pair.second >= len(indices) for pair in host.pairs):
+        raise _refusal("pairs", "a pair is two cards of the host, the lesser first")
+    return host
+
+
+def _refusal(where: str, why: str) -> ValueError:
+    return ValueError(f"it is not the output of 'planner discover --format json': {where}: {why}")

@@ -59,11 +59,6 @@ def sockets(host: HostFacts) -> Groups:
     return tuple(sorted(tuple(indices) for indices in by_node.values()))
 
 
-def without_gaps(host: HostFacts) -> bool:
-    """Whether the usable cards are numbered from zero on, so that groups of numbers can be written for a pool."""
-    return [device.index for device in host.usable] == list(range(len(host.usable)))
-
-
 def shown(groups: Sequence[Sequence[int]]) -> str:
     """Groups of card numbers on one line: `0-3 | 4-7`."""
     return " | ".join(",".join(_runs(group)) for group in groups)

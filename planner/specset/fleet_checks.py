@@ -169,14 +169,15 @@ def _domain_nodes(
 
 
 def _links(item: Item[Cluster], path: Path, pool: NodePool, faults: Faults) -> None:
+    known = {index for group in pool.device_indices() for index in group}
     for field in ("links", "sockets"):
         seen: set[int] = set()
         for index, group in enumerate(getattr(pool, field)):
             for device in group:
-                if device >= pool.devices_per_node:
+                if device not in known:
                     faults.add(
                         "SPEC306", item, (*path, field, index), f"nodes of the pool have no device {device}",
-                        help=f"devices are counted from 0 to {pool.devices_per_node - 1}",
+                        help=f"devices are counted from 0 to {max(known, default=0)}",
                     )  # fmt: skip
                 elif device in seen:
                     faults.add(

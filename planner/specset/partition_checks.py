@@ -67,6 +67,7 @@ def _fixed(
     item: Item[Cluster], path: Path, pool: NodePool, accelerators: Sequence[Accelerator], faults: Faults
 ) -> None:
     names = set(pool.node_names())
+    known = {index for group in pool.device_indices() for index in group}
     for node, devices in pool.partitions.fixed:
         where = (*path, "fixed", node)
         if node not in names:
@@ -79,10 +80,10 @@ def _fixed(
                 key=True,
             )
         for device, layout in devices:
-            if device >= pool.devices_per_node:
+            if device not in known:
                 faults.add(
                     "SPEC306", item, (*where, device), f"nodes of the pool have no device {device}",
-                    help=f"devices are counted from 0 to {pool.devices_per_node - 1}", key=True,
+                    help=f"devices are counted from 0 to {max(known, default=0)}", key=True,
                 )  # fmt: skip
             _layout(item, (*where, device), layout, accelerators, faults)
 

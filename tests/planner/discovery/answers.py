@@ -41,6 +41,8 @@ def nvml(machine: Machine) -> list[Answer]:
     for index, card in enumerate(cards):
         rows += [Answer(function=name, keys=((0, _who(name, index)),), code=code) for name, code in card.refuses]
         rows += _card(index, card)
+        if machine.clique is not None:
+            rows.append(_of(CARD + index, "nvmlDeviceGetGpuFabricInfoV", (1, _fabric(*machine.clique))))
     return rows + list(_pairs(machine))
 
 
@@ -78,6 +80,13 @@ def _pci(card: Nvidia) -> bytes:
     info = pynvml.nvmlPciInfo_t()
     info.busId = f"0000{card.bus}".upper().encode()
     info.pciDeviceId = device << 16 | vendor
+    return bytes(info)
+
+
+def _fabric(cluster: str, clique: int) -> bytes:
+    info = pynvml.c_nvmlGpuFabricInfoV_t()
+    info.clusterUuid[:] = list(bytes.fromhex(cluster))
+    info.cliqueId, info.state = clique, pynvml.NVML_GPU_FABRIC_STATE_COMPLETED
     return bytes(info)
 
 

@@ -59,6 +59,7 @@ class Machine:
     name: str
     nvidia: tuple[Nvidia, ...] | None = None
     nvlinks: frozenset[tuple[int, int]] | None = frozenset()
+    clique: tuple[str, int] | None = None
     amd: tuple[Amd, ...] | None = None
     xgmi: frozenset[tuple[int, int]] = frozenset()
     silent_on_bus: tuple[tuple[str, str], ...] = ()
@@ -259,6 +260,19 @@ TPX = Machine(
         for card in range(2)
         for part in range(3)
     ),
+)  # fmt: skip
+
+GB200 = Machine(
+    name="gb200-01",
+    nvidia=tuple(
+        Nvidia(name=b"NVIDIA GB200", memory_mib=189_471, bus=f"000{8 + index}:01:00.0", pci_id="10de:2941",
+               capability=(10, 0), numa=index // 2)
+        for index in range(4)
+    ),
+    nvlinks=_all_pairs(4),
+    clique=("0123456789abcdef" * 2, 7),
+    machine="aarch64",
+    cpus=144,
 )  # fmt: skip
 
 MACHINES = {

@@ -39,6 +39,11 @@ def test_the_format_has_a_version_and_unknown_values_are_left_out() -> None:
         ({"surprise": 1}, "surprise"),
         ({"devices": [{"index": 0, "vendor": "acme"}]}, "devices.0.vendor"),
         ({"warnings": ["x" * 1025]}, "warnings.0"),
+        ({"name": "a[1-3]"}, "name"),
+        ({"name": "../a"}, "name"),
+        ({"devices": [{"index": 1, "vendor": "amd"}]}, "devices"),
+        ({"devices": [{"index": 0, "vendor": "amd"}] * 2}, "devices"),
+        ({"pairs": [{"first": 0, "second": 1}]}, "pairs"),
     ],
 )
 def test_what_is_no_such_document_is_refused_where_it_is_wrong(change: dict[str, Any], where: str) -> None:

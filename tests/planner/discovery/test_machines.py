@@ -12,7 +12,7 @@ from tests.planner.discovery import machines
 from tests.planner.discovery.bench import Bench
 from tests.planner.discovery.machines import MACHINES, Machine
 
-ALL = {**MACHINES, "odd cards": machines.ODD, "MI300A in TPX": machines.TPX}
+ALL = {**MACHINES, "odd cards": machines.ODD, "MI300A in TPX": machines.TPX, "4 x GB200": machines.GB200}
 
 
 def pool_of(spec: str) -> NodePool:
@@ -52,6 +52,7 @@ MODELS = {
     "a card fell off the bus": (("h100-sxm5-80gb", 7),),
     "odd cards": (("gb10", 1), ("h100-sxm5-80gb", 2), ("z9000-prototype", 1)),
     "MI300A in TPX": (("mi300a", 2),),
+    "4 x GB200": (("gb200-186gb", 4),),
 }
 
 
@@ -85,7 +86,15 @@ def test_a_lost_card_keeps_its_trouble_and_leaves_the_others_their_numbers(bench
     assert [device.index for device in host.devices if not device.usable] == [3]
     assert host.devices[3].trouble == "nvmlDeviceGetHandleByIndex: GPU is lost"
     assert any("device 3 is left out: nvmlDeviceGetHandleByIndex" in warning for warning in host.warnings)
-    assert pool_of(bench.spec(machines.LOST)).gpus[0].devices == (0, 1, 2, 4, 5, 6, 7)
+    pool = pool_of(bench.spec(machines.LOST))
+    assert pool.gpus[0].devices == (0, 1, 2, 4, 5, 6, 7)
+    assert pool.sockets == ((0, 1, 2), (4, 5, 6, 7))
+    assert pool.links == ()
+
+
+def test_an_nvlink_domain_beyond_the_host_is_named_by_cluster_and_clique(bench: Bench) -> None:
+    assert bench.facts(machines.GB200).nvlink_domain == f"{'0123456789abcdef' * 2}.7"
+    assert pool_of(bench.spec(machines.GB200)).nvlink_domains == (("01234567-7", ("gb200-01",)),)
 
 
 def test_a_name_that_is_no_text_costs_the_name_alone(bench: Bench) -> None:

@@ -122,3 +122,62 @@ def test_use_is_unknown_where_the_driver_hides_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(ANSWERS, "nvmlDeviceGetComputeRunningProcesses", running)
     device = found(monkeypatch).devices[0]
     assert (device.processes, device.used_mib) == (2, None)
+
+
+class MigPackage(OldPackage):
+    """One card in MIG mode with these MIG devices: names, and the number of the GPU instance each belongs to."""
+
+    def __init__(self, parts: dict[int, tuple[str, int]], refuses: dict[str, int] | None = None) -> None:
+        super().__init__(refuses)
+        self.parts = parts
+
+    NVML_ERROR_NOT_FOUND, NVML_ERROR_INVALID_ARGUMENT = 6, 2
+
+    def nvmlDeviceGetMigMode(self, handle: object) -> list[int]:
+        return [1, 1]
+
+    def nvmlDeviceGetMaxMigDeviceCount(self, handle: object) -> int:
+        return 7
+
+    def nvmlDeviceGetMigDeviceHandleByIndex(self, handle: object, number: int) -> int:
+        if number not in self.parts:
+            raise NVMLError(6)
+        return number
+
+    def nvmlDeviceGetName(self, handle: object) -> str:
+        return self.parts[handle][0] if isinstance(handle, int) else "NVIDIA H100 80GB HBM3"
+
+    def nvmlDeviceGetGpuInstanceId(self, handle: int) -> int:
+        return self.parts[handle][1]
+
+    def nvmlDeviceGetGpuInstanceById(self, handle: object, number: int) -> int:
+        if "nvmlDeviceGetGpuInstanceById" in self._refuses:
+            raise NVMLError(self._refuses["nvmlDeviceGetGpuInstanceById"])
+        return number
+
+    def nvmlGpuInstanceGetInfo(self, number: int) -> SimpleNamespace:
+        return SimpleNamespace(placement=SimpleNamespace(start=number, size=1))
+
+
+def instances(monkeypatch: pytest.MonkeyPatch, package: MigPackage) -> tuple[list[object], tuple[str, ...]]:
+    monkeypatch.setitem(sys.modules, "pynvml", package)
+    reading = nvidia.read()
+    return [(one.profile, one.at) for one in reading.devices[0].instances], reading.warnings
+
+
+def test_compute_instances_of_one_gpu_instance_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {0: ("H100 MIG 1c.3g.40gb", 4), 1: ("H100 MIG 1c.3g.40gb", 4), 3: ("H100 MIG 1g.10gb+me", 0)}
+    assert instances(monkeypatch, MigPackage(parts)) == ([("1g.10gb+me", 0), ("3g.40gb", 4)], ())
+
+
+def test_an_instance_whose_place_is_refused_is_kept_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = MigPackage({2: ("H100 MIG 1g.10gb", 9)}, {"nvmlDeviceGetGpuInstanceById": 4})
+    found_, warnings = instances(monkeypatch, package)
+    assert found_ == [("1g.10gb", None)]
+    assert warnings == ("GPU 0, MIG device 2: nvmlDeviceGetGpuInstanceById: status 4",)
+
+
+def test_a_name_without_a_profile_leaves_the_profile_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    found_, warnings = instances(monkeypatch, MigPackage({0: ("NVIDIA H100", 0)}))
+    assert found_ == [(None, 0)]
+    assert warnings == ("GPU 0, MIG device 0: nvmlDeviceGetName: the name tells no MIG profile",)
