@@ -62,11 +62,11 @@ def start_of(
 ) -> int:
     """When the plan starts, in seconds since 1970 UTC and not yet rounded up to a slot.
 
-    The first that is known of: `at`, the policy's horizon, the snapshot's time, the time of the specs' commit. Raises
-    `UsageError` when none is.
+    The first that is known of: `at`, the policy's horizon, the newest snapshot's time, the time of the specs' commit.
+    Raises `UsageError` when none is.
     """
-    taken = snapshot or (specset.snapshots[0] if len(specset.snapshots) == 1 else None)
-    known = (at, specset.policy.horizon.start, taken.taken_at if taken else None, commit_time)
+    taken = [shot.taken_at for shot in (*specset.snapshots, *((snapshot,) if snapshot else ()))]
+    known = (at, specset.policy.horizon.start, max(taken, default=None), commit_time)
     for moment in known:
         if moment is not None:
             return moment

@@ -191,10 +191,13 @@ def _vendor(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
 def _model(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
     if site.group is None:
         return None
-    for models, field in ((ask.models, "asks for"), (ask.timed_models, "has a duration only for")):
-        if models and site.group.model not in models:
-            message = f"the pool has {site.group.model}, variant {ask.variant} {field} {', '.join(models)}"
-            return site.refuse(Code.MODEL, message, f"add {site.group.model}")
+    model = site.group.model
+    if ask.models and model not in ask.models:
+        message = f"the pool has {model}, variant {ask.variant} asks for {', '.join(ask.models)}"
+        return site.refuse(Code.MODEL, message, f"let it run on {model} too")
+    if ask.timed_models and model not in ask.timed_models:
+        message = f"the pool has {model}, variant {ask.variant} has a duration only for {', '.join(ask.timed_models)}"
+        return site.refuse(Code.MODEL, message, f"give it a duration for {model}")
     return None
 
 
@@ -241,6 +244,14 @@ def _release(text: str | None) -> tuple[int, ...]:
 
 def _release_text(release: tuple[int, ...]) -> str:
     return ".".join(map(str, release))
+
+
+def _pinned_nodes(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
+    nodes = sum(shape.count for shape in spread)
+    if ask.pin_nodes and nodes > len(ask.pin_nodes):
+        message = f"takes {nodes} nodes, pin.nodes names {len(ask.pin_nodes)}"
+        return site.refuse(Code.PIN, message, "name more nodes, or leave pin.nodes out")
+    return None
 
 
 def _topology(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
@@ -381,5 +392,5 @@ _BEFORE: Final[tuple[Callable[[Ask, Site, Grounds], Refusal | None], ...]] = (
     _place, _pin, _market, _vendor, _model, _device_memory, _software,
 )  # fmt: skip
 _AFTER: Final[tuple[Callable[[Ask, Site, Grounds, tuple[Shape, ...]], Refusal | None], ...]] = (
-    _topology, _link, _features, _rdma, _quota, _taints,
+    _pinned_nodes, _topology, _link, _features, _rdma, _quota, _taints,
 )  # fmt: skip

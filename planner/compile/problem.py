@@ -61,7 +61,8 @@ def compiled(
     `thawed` are addresses that may change although their start is near. Raises `SpecError` for what is not planned yet,
     for work that nothing can ever run (unless the policy skips it), and for slots that are too fine.
     """
-    if faults := refused(specset, (snapshot,) if snapshot else ()):
+    seen = specset.snapshots if snapshot is None or snapshot in specset.snapshots else (*specset.snapshots, snapshot)
+    if faults := refused(specset, seen):
         raise SpecError(faults)
     pools = fleet(specset.clusters, specset.catalog)
     known = quotas.quotas(specset.quotas, pools)
@@ -74,7 +75,7 @@ def compiled(
     rows = quotas.rows(known, pools, horizon, specset.policy, paces, firm)
     ground = Ground(horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows)
     works = tuple(timed(work, ground) for work in works)
-    nodes = tuple(_nodes(pool, horizon, snapshot) for pool in pools)
+    nodes = tuple(_nodes(pool, horizon, seen) for pool in pools)
     problem, held = _problem(works, ground, pools, nodes, specset, thawed)
     return Compiled(
         specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows,
@@ -187,15 +188,15 @@ def _too_fine(specset: SpecSet, error: TooFine) -> Diagnostic:
     )
 
 
-def _nodes(pool: FleetPool, horizon: Horizon, snapshot: Snapshot | None) -> tuple[Node, ...]:
-    """The nodes with the times in which they are closed: maintenance, and what the snapshot says is down."""
+def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -> tuple[Node, ...]:
+    """The nodes with the times in which they are closed: maintenance, and what snapshots say is down."""
     closed: dict[str, list[Closure]] = {name: [] for name in pool.nodes}
     for absence in pool.pool.unavailable:
         start, end = max(0, horizon.floor(absence.start)), horizon.ceil(absence.end)
         for name in absence.nodes or pool.nodes:
             if name in closed and end > start:
                 closed[name].append(Closure(start=start, end=end))
-    for down in snapshot.down if snapshot else ():
+    for down in (each for snapshot in snapshots for each in snapshot.down):
         end = horizon.ceil(down.until) if down.until is not None else _FOR_EVER
         for seen in down.nodes if down.pool == pool.name else ():
             if seen.name in closed and end > 0:
@@ -223,10 +224,11 @@ def _problem(
     spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest)
     array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows))
     positions = _positions(works)
+    after = {id(job): _after(job, positions) for job in specset.jobs}
     tasks = tuple(
         task(
             work, ground, array_row=of_array.get(id(work.job)), budgets=spending.of(work.job.team),
-            after=_after(work.job, positions),
+            after=after[id(work.job)],
         )
         for work in works
     )  # fmt: skip

@@ -76,7 +76,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.DURATION_LIMIT: Category.FIXABLE,
     Code.MAX_COST: Category.FIXABLE,
     Code.DEADLINE: Category.FIXABLE,
-    Code.WINDOW: Category.FIXABLE,
+    Code.WINDOW: Category.WAIT,
     Code.MAINTENANCE: Category.WAIT,
     Code.DEPENDENCY: Category.WAIT,
     Code.CAPACITY: Category.WAIT,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ from planner.plan import Plan, to_json
 from planner.specset import SourceFile, load
 from tests.builders import START, Document, a_cluster, a_job, a_pool, files, planned
 
+ROOT = Path(__file__).parents[2]
 FLEET = a_cluster(a_pool(nodes=4))
 
 
@@ -32,6 +37,25 @@ def test_shuffled_files_give_the_same_bytes(seed: int) -> None:
     expected = to_json(plan_of(list(sources)))
     random.Random(seed).shuffle(sources)
     assert to_json(plan_of(sources)) == expected
+
+
+SCRIPT = """
+import sys
+from tests.cases.test_uc43_same_specs_same_plan import FLEET, twenty
+from tests.builders import planned
+from planner.plan import to_json
+sys.stdout.write(to_json(planned(FLEET, *twenty())))
+"""
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_neither_hash_seed_nor_threads_change_a_byte(seed: str, threads: str) -> None:
+    settings = {"PYTHONHASHSEED": seed, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=os.environ | settings, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == to_json(planned(FLEET, *twenty()))
 
 
 def test_a_plan_of_the_same_specs_after_the_first_one_changes_nothing() -> None:

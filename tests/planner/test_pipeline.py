@@ -1,4 +1,4 @@
-"""The stages together: when a plan starts, that it is checked, recorded and sealed, and that stopping keeps the best."""
+"""The stages together: when a plan starts, that it is checked and sealed, and that stopping keeps the best."""
 
 from __future__ import annotations
 

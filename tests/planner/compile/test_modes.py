@@ -47,6 +47,8 @@ def refusal_of(pool: Document, job: Document, *more: Document) -> tuple[str, str
             a_pool("x", model="l40s"), a_job(gpus={"count": 8, "memory": "80Gi"}), "device_memory",
             "needs 80Gi on a device, l40s has 48Gi",
         ),
+        (a_pool("x", nodes=4), a_job(gpus=16, pin={"nodes": "x-0002"}), "pin",
+         "takes 2 nodes, pin.nodes names 1"),
         (a_pool("x"), a_job(gpus=16), "size", "needs 16 devices at once, the pool has 8"),
         (a_pool("x", nodes=2, count=4), a_job(gpus={"count": 8, "nodes": 1}), "node_size",
          "needs 8 devices on one node, a node has 4"),

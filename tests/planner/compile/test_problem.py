@@ -139,6 +139,18 @@ def test_a_closure_covers_every_slot_it_touches_also_after_the_horizon() -> None
 
 
 @pytest.mark.parametrize(
+    ("until", "end"), [({}, 1_000_000), ({"until": "unknown"}, 1_000_000), ({"until": "2026-12-01T02:30:00Z"}, 3)]
+)
+def test_a_node_that_a_snapshot_calls_down_is_closed_until_it_is_back(until: dict[str, str], end: int) -> None:
+    down = {"pool": "dc1/h100", "nodes": "h100-0001", **until}
+    taken = {"taken_at": "2026-12-01T00:00:00Z", "down": [down]}
+    snapshot = {"apiVersion": "planner/v1", "kind": "Snapshot", "name": "now", **taken}
+    compiled = compile_specs(a_cluster(a_pool(nodes=2)), snapshot, a_job())
+    nodes = compiled.problem.pools[0].nodes
+    assert [[(each.start, each.end) for each in node.closures] for node in nodes] == [[(0, end)], []]
+
+
+@pytest.mark.parametrize(
     ("per", "expected"),
     [
         (BudgetPeriod.DAY, ["2026-11-30", "2026-12-01", "2026-12-02"]),
