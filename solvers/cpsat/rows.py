@@ -8,7 +8,7 @@ that loses some of their meaning, in the direction that `Rounding` says; `Rows.e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from math import gcd
 from typing import assert_never
@@ -68,20 +68,18 @@ class Packed:
 Constraint = AtMost | Equal | Packed
 
 
-@dataclass(slots=True, kw_only=True)
 class Rows:
     """Posts constraints on a model. `exact` stays true as long as each means exactly what it said."""
 
-    model: cp_model.CpModel
-    rounding: Rounding = Rounding.RELAX
-    exact: bool = True
-    names: list[str] = field(default_factory=list)
+    def __init__(self, *, model: cp_model.CpModel, rounding: Rounding = Rounding.RELAX) -> None:
+        self.model = model
+        self.rounding = rounding
+        self.exact = True
 
     def post(self, name: str, constraint: Constraint, *, when: tuple[cp_model.IntVar, ...] = ()) -> None:
         """Add `constraint` under `name`, enforced only when all literals of `when` hold."""
         posted = self._posted(name, constraint)
         if posted is not None:
-            self.names.append(name)
             posted.with_name(name)
             if when:
                 posted.only_enforce_if(*when)
