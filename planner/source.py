@@ -16,6 +16,7 @@ TREE_BYTES: Final = 50 << 20
 TREE_FILES: Final = 20_000
 SUFFIXES: Final = (".yaml", ".yml")
 BESIDE: Final = (".csv", ".sh", ".sbatch", ".slurm")
+_LFS: Final = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,18 @@ def _read(path: Path, shown: str) -> SourceFile:
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise SpecError([_fault("SPEC115", path, "not a plain file", "keep only plain files in the tree")])
-        return SourceFile(shown, stream.read(FILE_BYTES + 1))
+        return plain(shown, stream.read(FILE_BYTES + 1))
+
+
+def plain(path: str, data: bytes) -> SourceFile:
+    """A spec file of these bytes; its lines end in LF, so that a checkout that ends them otherwise means the same.
+
+    Raises `SpecError` for the pointer that Git LFS leaves where a file is kept elsewhere.
+    """
+    if data.startswith(_LFS):
+        help_text = "keep specs out of Git LFS; in a checkout, git lfs pull brings the file itself"
+        raise SpecError([_fault("SPEC115", Path(path), "a Git LFS pointer instead of the file", help_text)])
+    return SourceFile(path, data if len(data) > FILE_BYTES else data.replace(b"\r\n", b"\n"))
 
 
 def _fault(code: str, path: Path, summary: str, help_text: str) -> Diagnostic:
