@@ -124,12 +124,18 @@ def _differences(pools: Sequence[Pool], catalog: Catalog) -> tuple[str, ...]:
 
 
 def _apart(one: Pool, other: Pool, catalog: Catalog) -> list[str]:
-    left, right = (describe.fields(pool.hosts[0], catalog) for pool in (one, other))
+    left, right = (_flat(describe.fields(pool.hosts[0], catalog)) for pool in (one, other))
     keys = [key for key in left | right if left.get(key) != right.get(key)]
-    return [
-        f"{one.name} and {other.name} differ in {key}: {_shown(left.get(key))} / {_shown(right.get(key))}"
-        for key in keys
-    ]
+    values = [(key, _shown(left.get(key)), _shown(right.get(key))) for key in keys]
+    return [f"{one.name} and {other.name} differ in {key}: {mine} / {its}" for key, mine, its in values]
+
+
+def _flat(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields with those of mappings one by one, as `software.driver`."""
+    flat: dict[str, Any] = {}
+    for key, value in fields.items():
+        flat |= {f"{key}.{name}": each for name, each in value.items()} if isinstance(value, dict) else {key: value}
+    return flat
 
 
 def _shown(value: Any) -> str:

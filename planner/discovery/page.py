@@ -53,6 +53,8 @@ def _pool(pool: Pool) -> Iterator[Block]:
     host = pool.hosts[0]
     yield Heading(title=pool.name, note=f"{plural(len(pool.hosts), 'host')}: {fold(pool.nodes)}")
     yield Prose(lines=tuple(_host_lines(host)), indent=2)
+    if len(pool.hosts) > 1:
+        yield Prose(lines=(line(quiet(f"cards as on {host.name}:")),), indent=2)
     if host.devices:
         yield Table(columns=_CARDS, rows=tuple(_row(device) for device in host.devices))
 

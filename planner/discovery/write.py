@@ -182,15 +182,14 @@ def _length(value: Any) -> int:
 
 
 def _scalar(value: Any) -> str:
-    """A scalar as text, as `_AsWritten` takes all. What looks like a number or a host list is quoted."""
+    """A scalar as text, as `_AsWritten` takes all; quoted where text would be read as a number or a truth value."""
     match value:
         case bool():
             return "true" if value else "false"
         case int():
             return str(value)
     text = str(value)
-    quoted = _NOT_TEXT.fullmatch(text) or not text or re.search(r"[\[\]{},#&*!|>'\"%@`:]|^[-?]", text)
-    return DoubleQuotedScalarString(text) if quoted else text
+    return DoubleQuotedScalarString(text) if not text or _NOT_TEXT.fullmatch(text) else text
 
 
 def _dumped(document: Mapping[str, Any]) -> str:

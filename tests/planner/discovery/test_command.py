@@ -45,7 +45,7 @@ def test_many_hosts_become_pools_in_a_file(fleet: Path, capsys: pytest.CaptureFi
     target = fleet / "cluster.yaml"
     files = sorted(fleet.glob("*.json"))
     assert run("--merge", *files, "--write", target, "--name", "dc1") == 0
-    assert 'nodes: "h100-[001-003]"' in target.read_text()
+    assert "nodes: h100-[001-003]\n" in target.read_text()
     assert "name: dc1\nbackend: slurm\n" in target.read_text()
     assert "h100  3 hosts: h100-[001-003]" in capsys.readouterr().out
 

@@ -25,7 +25,7 @@ def spec(fleet: Fleet) -> str:
 
 def test_identical_hosts_are_one_pool_whose_names_keep_their_zeros() -> None:
     fleet = merge([a_host(f"h100-{number:03}") for number in (1, 2, 10)], CATALOG)
-    assert '    nodes: "h100-[001-002,010]"\n' in spec(fleet)
+    assert "    nodes: h100-[001-002,010]\n" in spec(fleet)
     assert fleet.differences == ()
 
 
@@ -60,8 +60,8 @@ def test_another_driver_makes_another_pool_and_is_named() -> None:
     fleet = merge([a_host("h100-1"), a_host("h100-2"), other], CATALOG)
     assert {pool.name: pool.nodes for pool in fleet.pools} == {"h100": ("h100-1", "h100-2"), "h100-2": ("h100-3",)}
     assert fleet.differences == (
-        'h100 and h100-2 differ in software: {"driver": "570.86.15", "cuda": "12.8", "arch": "amd64"} / '
-        '{"driver": "580.65.06", "cuda": "13.0", "arch": "amd64"}',
+        "h100 and h100-2 differ in software.driver: 570.86.15 / 580.65.06",
+        "h100 and h100-2 differ in software.cuda: 12.8 / 13.0",
     )
 
 
@@ -76,7 +76,7 @@ def test_hosts_without_cards_are_pools_too() -> None:
 def test_nvlink_domains_join_hosts_of_one_clique() -> None:
     cluster = "0123456789abcdef" * 2
     hosts = [a_host(f"gb-{n}", nvlink_domain=f"{cluster}.{1 + n // 3}") for n in range(1, 5)]
-    assert '    nvlink_domains: {01234567-1: "gb-[1-2]", 01234567-2: "gb-[3-4]"}\n' in spec(merge(hosts, CATALOG))
+    assert "    nvlink_domains: {01234567-1: 'gb-[1-2]', 01234567-2: 'gb-[3-4]'}\n" in spec(merge(hosts, CATALOG))
 
 
 def test_a_host_told_twice_is_refused() -> None:
@@ -98,8 +98,8 @@ def test_warnings_name_their_host() -> None:
 @pytest.mark.parametrize(
     ("names", "written"),
     [
-        (("compute-001", "compute-002", "compute-010"), '"compute-[001-002,010]"'),
-        (("machine1", "machine10"), '"machine[1,10]"'),
+        (("compute-001", "compute-002", "compute-010"), "compute-[001-002,010]"),
+        (("machine1", "machine10"), "machine[1,10]"),
         (("n03d",), "n03d"),
     ],
 )

@@ -104,7 +104,7 @@ def test_people_may_hold_back_cpus_and_memory_but_not_promise_more() -> None:
 
 def test_a_new_node_joins_the_pool_that_says_the_same() -> None:
     result = written(KEPT, *nodes("h100-003"))
-    assert diff(KEPT, result.text) == (["    nodes: h100-[001-002]"], ['    nodes: "h100-[001-003]"'])
+    assert diff(KEPT, result.text) == (["    nodes: h100-[001-002]"], ["    nodes: h100-[001-003]"])
     assert result.changes == ("pool/lab/big: nodes: h100-[001-002] -> h100-[001-003]",)
 
 
