@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solvers.problem import Mode, Node, Problem
 
 Stretch = tuple[int, int, tuple[int, ...]]
-"""What a node has free in slots `[start, end)`, resource by resource."""
+"""What a node has free in slots `[start, end)`, resource by resource; below 0 where closures overlap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,7 @@ class Occupancy:
         self._closed: dict[tuple[int, int], int] = {}
         self._stretches: dict[tuple[int, int], tuple[Stretch, ...]] = {}
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...] | None, int, int], Tally] = {}
+        self._free: dict[int, tuple[tuple[int, int, int], ...]] = {}
         used: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
         for each in runs:
             for seat in each.run.seats:
@@ -63,14 +64,19 @@ class Occupancy:
 
     def free_devices(self, pool: int, within: int) -> int:
         """The most devices that are free in the pool at once, on whichever nodes, in the slots of `within`."""
+        if pool not in self._free:
+            self._free[pool] = tuple(self._totals(pool))
+        return max((total for begin, end, total in self._free[pool] if span(begin, end) & within), default=0)
+
+    def _totals(self, pool: int) -> Iterator[tuple[int, int, int]]:
         changes: dict[int, int] = defaultdict(int)
         for number in range(self._nodes[pool]):
             for begin, end, free in self._stretches[pool, number]:
-                changes[begin] += free[0]
-                changes[end] -= free[0]
+                changes[begin] += max(0, free[0])
+                changes[end] -= max(0, free[0])
         times = sorted(changes)
-        totals = zip(times, [*times[1:], self.width], accumulate(changes[time] for time in times), strict=True)
-        return max((total for begin, end, total in totals if span(begin, end) & within), default=0)
+        totals = accumulate(changes[time] for time in times)
+        return zip(times, [*times[1:], self.width], totals, strict=True)
 
     def _tally(self, mode: Mode, use: tuple[int, ...]) -> Tally:
         key = mode.pool, use, mode.nodes, mode.duration, mode.limit
@@ -106,6 +112,7 @@ def _holds(free: tuple[int, ...], use: tuple[int, ...]) -> bool:
 
 def _stretches(node: Node, used: Sequence[Stretch], width: int) -> Iterator[Stretch]:
     taken = [(each.start, min(each.end, width), each.use) for each in node.taken]
+    taken += [(each.start, min(each.end, width), node.capacity) for each in node.closures if each.start < width]
     changes: dict[int, list[int]] = defaultdict(lambda: [0] * len(node.capacity))
     changes[0] = list(node.capacity)
     for begin, end, use in (*used, *taken):

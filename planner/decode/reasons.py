@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scene:
-    """The finished plan, as far as it can stand in the way."""
+    """The finished plan, as far as it can stand in the way; `empty` is what stands there without any work."""
 
     compiled: Compiled
     occupancy: Occupancy
+    empty: Occupancy
     row_free: tuple[tuple[int, ...], ...]
     spent: tuple[int, ...]
     ends: dict[int, int]
@@ -58,6 +59,7 @@ def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
     return _Scene(
         compiled=compiled,
         occupancy=Occupancy(problem, runs),
+        empty=Occupancy(problem, ()),
         row_free=tuple(
             () if row.limit is None else tuple(most - have for most, have in zip(row.limit, taken, strict=True))
             for row, taken in zip(problem.rows, use, strict=True)
@@ -151,7 +153,7 @@ def _nodes(count: int) -> str:
 
 def _closed(scene: _Scene, mode: Mode, within: int) -> bool:
     """Whether even an empty pool would have no room: its nodes are closed."""
-    return not Occupancy(scene.compiled.problem, ()).room(mode, within).starts
+    return not scene.empty.room(mode, within).starts
 
 
 def _row_starts(scene: _Scene, row: int, amount: int, duration: int) -> int:

@@ -86,6 +86,14 @@ def test_work_that_maintenance_never_leaves_time_for_says_so() -> None:
     assert reasons(plan, "seven") == [("maintenance", "h100")]
 
 
+def test_devices_of_closed_nodes_are_not_called_free() -> None:
+    absence = [{"from": "2026-12-01T00:00:00Z", "to": "2026-12-03T00:00:00Z", "nodes": "h100-0001"}]
+    plan = planned(a_cluster(a_pool(nodes=2, unavailable=absence)), a_job("wide", gpus=16))
+    assert message(plan, "wide") == (
+        "needs 2 nodes with 8 devices free for 2 h, at most 1 at once, from 2026-12-01T00:00:00Z"
+    )
+
+
 @pytest.mark.parametrize(("deadline", "code"), [("2026-12-01T01:59:00Z", "deadline"), ("2026-12-01T02:00:00Z", None)])
 def test_a_hard_deadline_that_no_start_meets_is_the_reason(deadline: str, code: str | None) -> None:
     plan = planned(a_cluster(), a_job("due", window={"deadline": deadline, "deadline_is": "hard"}))
