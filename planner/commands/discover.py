@@ -71,6 +71,8 @@ def command(files: tuple[Path, ...], merge: bool, node: str, root: Path, form: s
 
     goal = _Wanted(**wanted)
     _refuse(files, merge, goal, form)
+    if merge and node:
+        raise click.UsageError("--node names the host at hand; leave it out with --merge")
     known = catalog.load()
     hosts = _read(files) if merge else (_this_host(root, node, known),)
     if form == "json":

@@ -223,13 +223,14 @@ def _same_groups(old: Any, new: Any, catalog: Catalog) -> bool:
 
 
 def _same_group(old: Any, new: Any, catalog: Catalog) -> bool:
+    """A family of several models says less than what was found, and is no longer enough."""
     if not isinstance(old, dict) or old.get("count") != new.get("count"):
         return False
-    slugs = {each.slug for each in catalog.resolve(str(old.get("model", "")))} or {str(old.get("model"))}
+    slugs = [each.slug for each in catalog.resolve(str(old.get("model", "")))] or [str(old.get("model"))]
     details = all(old.get(key) == new.get(key) for key in ("devices",) if key in old or key in new)
     uuids = all((old.get("uuids") or {}).get(node) == ids for node, ids in (new.get("uuids") or {}).items())
     memory = "memory" not in new or ("memory" in old and _not_more_memory(old["memory"], new["memory"]))
-    return new.get("model") in slugs and details and uuids and memory
+    return slugs == [new.get("model")] and details and uuids and memory
 
 
 _KEEPS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {

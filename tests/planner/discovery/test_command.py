@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from planner.cli import main
 from planner.discovery.facts import as_json
 from tests.planner.discovery import machines
-from tests.planner.discovery.bench import Bench
+from tests.planner.discovery.bench import ROOT, Bench
 from tests.planner.discovery.hosts import a_host
 
 
@@ -107,6 +109,7 @@ def test_a_host_without_a_usable_name_is_told_so(tmp_path: Path, capsys: pytest.
         (("--snapshot", "s.yaml"), "comes with discovery of clusters"),
         (("--format", "json", "--write", "x.yaml"), "--format json tells one host"),
         (("--merge", "missing.json"), "cannot read 'missing.json'"),
+        (("--merge", "a.json", "--node", "b"), "--node names the host at hand"),
         (("--name", "Not A Name"), "--name: 'Not A Name' is not a name"),
         (("--format", "yaml"), "'yaml' is not one of text, json"),
     ],
@@ -135,3 +138,19 @@ def test_a_broken_target_is_refused_with_3(fleet: Path, capsys: pytest.CaptureFi
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--help") == 0
     assert "planner discover --merge *.json" in capsys.readouterr().out
+
+
+def test_discovery_loads_neither_solvers_nor_renderers(tmp_path: Path) -> None:
+    code = "import sys; from planner.cli import main; "
+    code += f"main(['discover', '--root', {str(tmp_path)!r}]); "
+    code += "heavy = {'ortools', 'numba', 'numpy', 'jinja2', 'git', 'solvers', 'renderers'}; "
+    code += "print(*heavy & set(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stderr.strip() == ""
+
+
+def test_help_asks_no_device_library() -> None:
+    code = "import sys; from planner.cli import main; main(['discover', '--help']); "
+    code += "print(*{'pynvml', 'amdsmi', 'pydantic', 'ruamel'} & set(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stderr.strip() == ""

@@ -9,7 +9,7 @@ import pytest
 
 from planner.catalog import Vendor
 from planner.diagnostics import PlannerError, SpecError
-from planner.discovery.facts import Device, HostFacts
+from planner.discovery.facts import Device, HostFacts, Instance
 from planner.discovery.merge import merge
 from planner.discovery.resolve import resolved
 from planner.discovery.write import Written, merged
@@ -32,7 +32,7 @@ pools:
   # the big ones
   - name: big      # sixteen cards
     nodes: h100-[001-002]
-    gpus: {model: H100, count: 8}   # SXM
+    gpus: {model: H100-SXM5-80GB, count: 8}   # SXM
     cpus: 180      # twelve are kept for the system
     memory: 1900Gi
     sockets: [[0, 1, 2, 3, 4, 5, 6, 7]]
@@ -163,10 +163,10 @@ def test_a_version_agrees_as_far_as_it_is_stated(stated: str, stays: bool) -> No
 
 @pytest.mark.parametrize(
     ("stated", "stays"),
-    [("H100", True), ("h100-sxm5-80gb", True), ("NVIDIA H100 80GB HBM3", True), ("h100-pcie-80gb", False)],
+    [("H100", False), ("h100-sxm5-80gb", True), ("NVIDIA H100 80GB HBM3", True), ("h100-pcie-80gb", False)],
 )
 def test_a_model_agrees_under_any_of_its_names(stated: str, stays: bool) -> None:
-    assert bool(written(KEPT.replace("model: H100", f"model: {stated}"), *BOTH).changes) is not stays
+    assert bool(written(KEPT.replace("model: H100-SXM5-80GB", f"model: {stated}"), *BOTH).changes) is not stays
 
 
 def test_a_network_without_a_rate_gets_one_and_keeps_the_rest() -> None:
@@ -195,7 +195,9 @@ def test_models_that_nobody_knows_are_proposed_once() -> None:
 
 
 def test_a_comment_that_would_be_lost_stops_the_writing() -> None:
-    hidden = KEPT.replace("gpus: {model: H100, count: 8}   # SXM", "gpus: {model: H100,   # SXM\n           count: 8}")
+    hidden = KEPT.replace(
+        "gpus: {model: H100-SXM5-80GB, count: 8}   # SXM", "gpus: {model: H100-SXM5-80GB,   # SXM\n           count: 8}"
+    )
     hidden = hidden.replace("cpus: 180 ", "cpus: 999 ")
     with pytest.raises(PlannerError, match="the comment '# SXM' would be lost"):
         written(hidden, *BOTH)
@@ -219,3 +221,55 @@ def test_the_indentation_of_the_file_is_kept(indent: str) -> None:
 
 def test_an_empty_file_is_filled() -> None:
     assert written("\n", *BOTH).text == written(None, *BOTH).text
+
+
+def test_a_pool_of_so_many_nodes_is_known_by_the_names_that_they_get() -> None:
+    counted = KEPT.replace("nodes: h100-[001-002]", "nodes: 2").replace("cpus: 180 ", "cpus: 999 ")
+    result = written(counted, *nodes("big-0001", "big-0002"))
+    assert result.changes == ("pool/lab/big: cpus: 999 -> 192",)
+
+
+def test_domains_are_the_same_whatever_people_call_them() -> None:
+    cluster = "0123456789abcdef" * 2
+    host = a_host("h100-001", nvlink_domain=f"{cluster}.1"), a_host("h100-002", nvlink_domain=f"{cluster}.1")
+    named = KEPT.replace("    chargeback", "    nvlink_domains: {rack-a: 'h100-[001-002]'}\n    chargeback")
+    assert written(named, *host).text == named
+    apart = KEPT.replace("    chargeback", "    nvlink_domains: {a: h100-001, b: h100-002}\n    chargeback")
+    assert "nvlink_domains: {a: h100-001, b: h100-002, 01234567-1: 'h100-[001-002]'}" in written(apart, *host).text
+
+
+def divided(host: HostFacts) -> HostFacts:
+    """The host with its first card in MIG mode, with one instance."""
+    part = Instance(profile="3g.40gb", at=4, memory_slices=4, memory_mib=40_000)
+    first = replace(host.devices[0], divided=True, instances=(part,))
+    return replace(host, devices=(first, *host.devices[1:]))
+
+
+def test_partitions_of_other_nodes_stay() -> None:
+    fixed = "    partitions: {fixed: {h100-002: {0: [{profile: 7g.80gb, at: 0}]}}}\n    chargeback"
+    before = KEPT.replace("    chargeback", fixed)
+    one = divided(a_host("h100-001"))
+    told = written(before, one).held_back[0]
+    assert told.startswith("pool/lab/big: partitions: {fixed: {h100-002: {0: [{profile: 7g.80gb")
+    text = written(before, one, divided(a_host("h100-002"))).text
+    assert "h100-001: {0: [{profile: 3g.40gb, at: 4}]}" in text and "7g.80gb" not in text
+    assert load([SourceFile("c.yaml", text.partition("---\n")[2].partition("---\n")[0].encode())]).specset is not None
+
+
+def test_what_nobody_could_read_is_replaced() -> None:
+    odd = KEPT.replace("1900Gi", "lots").replace("{fabric: infiniband, rate: 400Gb/s, rdma: true}", "fast")
+    odd = odd.replace('{driver: "570.86", cuda: "12.8", arch: amd64}', "new").replace(
+        "{model: H100-SXM5-80GB, count: 8}", "many"
+    )
+    text = written(odd, *BOTH).text
+    assert "    memory: 2015Gi\n" in text
+    assert "    network: {fabric: infiniband, rate: 400Gb/s, rdma: true}\n" in text
+    assert "    gpus: {model: h100-sxm5-80gb, count: 8}" in text
+
+
+def test_a_pool_whose_nodes_nobody_could_read_is_left_alone() -> None:
+    odd = KEPT.replace("nodes: h100-[001-002]", "nodes: h100-[002-001]").replace(
+        "model: H100-SXM5-80GB", "model: MI300X"
+    )
+    result = written(odd, *BOTH)
+    assert result.changes == ("pool/lab/h100: new, with h100-[001-002]",)
