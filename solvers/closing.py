@@ -1,0 +1,292 @@
+"""Closes what subgradient steps leave between the bound and the linear relaxation: a restricted LP over the columns
+near the best prices.
+
+The LP's duals are proposals only. They are rounded to integers and go through `solvers.prices.quote` like any other
+prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from ortools.math_opt import model_pb2
+from ortools.math_opt.python import mathopt
+
+from solvers.arrays import Ints
+from solvers.columns import BUDGET_AT, BUDGET_END, BUDGET_MICROS, CASH, DURATION, KIND, SCALE
+from solvers.prices import Floats, Market, Prices, Quote, lawful, quote
+from solvers.pricing import Desk, list_columns, overlap
+
+_FREE: Final = float("inf")
+_PARTS: Final = (1, 4, 16)
+"""Duals of a restricted LP overshoot: quotes are also taken at these fractions of the way to them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Closing:
+    """What restricted LPs gave: the best quote, and by group how often the LP runs it (millionths) and its mean
+    start (thousandths).
+
+    The shares and starts are proposals for an order of scheduling; a group that the LP does not run has share 0 and
+    start 0.
+    """
+
+    quote: Quote
+    share_ppm: Ints
+    start: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Answer:
+    """Duals as prices, the primal value of each column, and the value of the LP over these columns."""
+
+    prices: Prices
+    value: int
+    taken: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Columns:
+    """Distinct columns of groups: `rows[:, :3]` are group, mode and start, `value` micros before any toll."""
+
+    rows: Ints
+    value: Ints
+
+
+class _Block(NamedTuple):
+    """Constraints of one sort: their bounds, and coefficients as (constraint, variable, value)."""
+
+    lower: Floats
+    upper: Floats
+    row: Ints
+    column: Ints
+    value: Floats
+
+
+def close(market: Market, start: Quote, *, columns: int, rounds: int) -> Closing | None:
+    """Solve restricted LPs over about `columns` columns near the best prices, at most `rounds` times; None when no
+    LP was solved.
+    """
+    best, answer = start, None
+    kept = solved = _near(market, start, columns)
+    for _ in range(rounds):
+        proposed = _answer(market, kept)
+        if proposed is None:
+            break
+        answer, solved = proposed, kept
+        quotes = [quote(market, lawful(market, _between(best.prices, proposed.prices, part))) for part in _PARTS]
+        best = min((best, *quotes), key=_bound_of)
+        if (best.bound - proposed.value) * 10**5 < abs(best.bound):
+            break
+        kept = _merged(kept, *(_near(market, one, columns // 4) for one in quotes))
+    return None if answer is None else _closing(market, best, solved, answer)
+
+
+def _closing(market: Market, best: Quote, columns: _Columns, answer: _Answer) -> Closing:
+    """Sum the columns of each group that the LP takes; rounding each to millionths first keeps the sums exact."""
+    taken = np.rint(np.clip(answer.taken, 0, 1e6) * 1e6).astype(np.int64)
+    group, start = columns.rows[:, 0], columns.rows[:, 2]
+    share = np.zeros(len(market.groups), dtype=np.int64)
+    moment = np.zeros(len(market.groups), dtype=np.int64)
+    np.add.at(share, group, taken)
+    np.add.at(moment, group, taken * start)
+    return Closing(quote=best, share_ppm=share, start=moment * 1000 // np.maximum(share, 1))
+
+
+def _bound_of(quoted: Quote) -> int:
+    return quoted.bound
+
+
+def _between(one: Prices, other: Prices, part: int) -> Prices:
+    """Go from `one` a `part`-th of the way to `other`."""
+    return Prices(
+        device=one.device + (other.device - one.device) // part,
+        row=one.row + (other.row - one.row) // part,
+        ppm=one.ppm + (other.ppm - one.ppm) // part,
+    )
+
+
+def _near(market: Market, quoted: Quote, most: int) -> _Columns:
+    """List the columns of each group whose reduced value is closest to its best, about `most` in all."""
+    desk = Desk(market.groups, market.startable, quoted.tolls, quoted.prices.ppm, quoted.best)
+    low, high = 0, max(1, int(np.abs(quoted.best[:, 0]).max(initial=1)))
+    room = np.zeros((2 * most + 64, 4), dtype=np.int64)
+    count = 0
+    for _ in range(40):
+        slack = (low + high) // 2
+        count = list_columns(market.arrays, desk, slack, room)
+        if high - low <= 1 or most * 3 // 4 <= count <= most:
+            break
+        low, high = (low, slack) if count > most else (slack, high)
+    rows = room[: min(count, len(room))]
+    return _Columns(rows=rows[:, :3].copy(), value=rows[:, 3].copy())
+
+
+def _merged(*lists: _Columns) -> _Columns:
+    rows = np.concatenate([one.rows for one in lists])
+    value = np.concatenate([one.value for one in lists])
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return _Columns(rows=rows[first], value=value[first])
+
+
+def _answer(market: Market, columns: _Columns) -> _Answer | None:
+    """Solve the LP over `columns` and round its duals to prices; None when the LP solver gives up."""
+    a = market.arrays
+    kinds, slots = len(a.kind_pool), a.slots
+    count = len(columns.rows)
+    first_use, first_inside = count, count + kinds * slots
+    blocks = (
+        _one_each(market, columns),
+        _flow(market, columns, first_use),
+        _devices(market, first_use),
+        _limits(market, first_use),
+        _guarantees(market, first_use, first_inside),
+        _cash(market, columns),
+    )
+    variables = first_inside + a.limit.size
+    upper = np.full(variables, _FREE)
+    upper[first_inside:] = market.inside.ravel()
+    worth = np.zeros(variables)
+    worth[:count] = columns.value / 1e6
+    worth[first_inside:] = np.repeat(a.bonus, slots) / 1e6
+    solved = _solve(_proto(upper, worth, blocks))
+    if solved is None:
+        return None
+    primal, duals = solved
+    ends = np.cumsum([0, *(len(block.upper) for block in blocks)])
+    device, limit, inside, cash = (duals[ends[place] : ends[place + 1]] for place in (2, 3, 4, 5))
+    prices = Prices(
+        device=_micros(device).reshape(market.supply.shape),
+        row=_micros(limit - inside).reshape(market.ceiling.shape),
+        ppm=_micros(cash),
+    )
+    return _Answer(prices=prices, taken=primal[:count], value=int(worth @ primal * 1e6))
+
+
+def _micros(duals: Floats) -> Ints:
+    return np.rint(np.clip(duals * 1e6, -(2.0**59), 2.0**59)).astype(np.int64)
+
+
+def _one_each(market: Market, columns: _Columns) -> _Block:
+    """Each group runs at most as often as it has tasks."""
+    count = len(columns.rows)
+    upper = market.groups[:, 1].astype(np.float64)
+    return _Block(
+        np.full(len(upper), -_FREE), upper, columns.rows[:, 0], np.arange(count, dtype=np.int64), np.ones(count)
+    )
+
+
+def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
+    """Use of a kind in a slot is that in the slot before, and what starts, less what ends."""
+    a = market.arrays
+    slots = a.slots
+    mode, start = columns.rows[:, 1], columns.rows[:, 2]
+    kind, scale = a.mode[mode, KIND], a.mode[mode, SCALE].astype(np.float64)
+    end = start + a.mode[mode, DURATION]
+    inside = np.flatnonzero(end < slots)
+    cell = np.arange(len(a.kind_pool) * slots, dtype=np.int64)
+    later = cell[cell % slots > 0]
+    number = np.arange(len(mode), dtype=np.int64)
+    row = np.concatenate((cell, later, kind * slots + start, (kind * slots + end)[inside]))
+    column = np.concatenate((first_use + cell, first_use + later - 1, number, number[inside]))
+    value = np.concatenate((np.ones(len(cell)), -np.ones(len(later)), -scale, scale[inside]))
+    zero = np.zeros(len(cell))
+    return _Block(zero, zero, row, column, value)
+
+
+def _devices(market: Market, first_use: int) -> _Block:
+    """What a pool has of each resource in each slot."""
+    a = market.arrays
+    width, slots = market.supply.shape[1], a.slots
+    kind, resource = np.nonzero(a.kind_use)
+    row = _by_slot((a.kind_pool[kind] * width + resource) * slots, slots)
+    upper = market.supply.ravel().astype(np.float64)
+    value = np.repeat(a.kind_use[kind, resource], slots).astype(np.float64)
+    return _Block(np.full(len(upper), -_FREE), upper, row, first_use + _by_slot(kind * slots, slots), value)
+
+
+def _limits(market: Market, first_use: int) -> _Block:
+    """What a row allows in each slot."""
+    row, column, value = _charges(market, first_use)
+    upper = np.where(market.open_rows, _FREE, market.ceiling.astype(np.float64)).ravel()
+    return _Block(np.full(len(upper), -_FREE), upper, row, column, value)
+
+
+def _guarantees(market: Market, first_use: int, first_inside: int) -> _Block:
+    """What earns a bonus is used."""
+    row, column, value = _charges(market, first_use)
+    cell = np.arange(market.ceiling.size, dtype=np.int64)
+    every = (
+        np.concatenate((row, cell)),
+        np.concatenate((column, first_inside + cell)),
+        np.concatenate((-value, np.ones(len(cell)))),
+    )
+    return _Block(np.full(len(cell), -_FREE), np.zeros(len(cell)), *every)
+
+
+def _charges(market: Market, first_use: int) -> tuple[Ints, Ints, Floats]:
+    a = market.arrays
+    kind = np.repeat(np.arange(len(a.kind_pool), dtype=np.int64), np.diff(a.kind_charge_at))
+    row = _by_slot(a.kind_charge[:, 0] * a.slots, a.slots)
+    value = np.repeat(a.kind_charge[:, 1], a.slots).astype(np.float64)
+    return row, first_use + _by_slot(kind * a.slots, a.slots), value
+
+
+def _by_slot(first: Ints, slots: int) -> Ints:
+    return (first[:, None] + np.arange(slots, dtype=np.int64)).ravel()
+
+
+def _cash(market: Market, columns: _Columns) -> _Block:
+    """What each budget holds, in micros over a million."""
+    a = market.arrays
+    spent: list[tuple[int, int, float]] = []
+    for place, (group, mode, start) in enumerate(columns.rows.tolist() if len(a.budget) else ()):
+        row = a.task[market.groups[group, 0]]
+        for budget in a.budgets[row[BUDGET_AT] : row[BUDGET_END]].tolist():
+            slots = overlap(a, budget, start, start + int(a.mode[mode, DURATION]))
+            if slots and a.mode[mode, CASH]:
+                spent.append((budget, place, float(a.mode[mode, CASH]) * slots / 1e6))
+    upper = a.budget[:, BUDGET_MICROS] / 1e6
+    row_, column, value = (np.array([one[place] for one in spent]) for place in range(3))
+    return _Block(
+        np.full(len(upper), -_FREE), upper, row_.astype(np.int64), column.astype(np.int64), value.astype(np.float64)
+    )
+
+
+def _proto(upper: Floats, worth: Floats, blocks: tuple[_Block, ...]) -> model_pb2.ModelProto:
+    """Write the LP in MathOpt's form: maximise `worth x` with `0 <= x <= upper`."""
+    proto = model_pb2.ModelProto()
+    count = len(upper)
+    proto.variables.ids.extend(range(count))
+    proto.variables.lower_bounds.extend([0.0] * count)
+    proto.variables.upper_bounds.extend(upper.tolist())
+    proto.variables.integers.extend([False] * count)
+    proto.objective.maximize = True
+    used = np.flatnonzero(worth)
+    proto.objective.linear_coefficients.ids.extend(used.tolist())
+    proto.objective.linear_coefficients.values.extend(worth[used].tolist())
+    lower = np.concatenate([block.lower for block in blocks])
+    proto.linear_constraints.ids.extend(range(len(lower)))
+    proto.linear_constraints.lower_bounds.extend(lower.tolist())
+    proto.linear_constraints.upper_bounds.extend(np.concatenate([block.upper for block in blocks]).tolist())
+    firsts = np.cumsum([0, *(len(block.lower) for block in blocks)])
+    row = np.concatenate([block.row + first for block, first in zip(blocks, firsts[:-1], strict=True)])
+    column = np.concatenate([block.column for block in blocks])
+    order = np.lexsort((column, row))
+    matrix = proto.linear_constraint_matrix
+    matrix.row_ids.extend(row[order].tolist())
+    matrix.column_ids.extend(column[order].tolist())
+    matrix.coefficients.extend(np.concatenate([block.value for block in blocks])[order].tolist())
+    return proto
+
+
+def _solve(proto: model_pb2.ModelProto) -> tuple[Floats, Floats] | None:
+    """Give primal and dual values, None when there is no proven optimum."""
+    model = mathopt.Model.from_model_proto(proto)
+    result = mathopt.solve(model, mathopt.SolverType.GLOP)
+    if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        return None
+    primal = np.array(result.variable_values(list(model.variables())))
+    return primal, np.array(result.dual_values(list(model.linear_constraints())))

@@ -1,0 +1,296 @@
+"""Prices of scarce things: each set of them is a proven bound, the best set guides the search and is what a reader
+sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.arrays import Arrays, Ints
+from solvers.columns import (
+    BUDGET_AT,
+    BUDGET_END,
+    BUDGET_MICROS,
+    CASH,
+    CHARGE_AT,
+    DURATION,
+    KIND,
+    MODE_AT,
+    MODE_END,
+    MOVE,
+    POOL,
+    SCALE,
+    SHAPE,
+    SINCE,
+    WAS_MODE,
+)
+from solvers.pricing import MILLION, Desk, add_use, best_columns, no_columns, spread_use, sum_tolls
+from solvers.startable import startable_slots
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_PATIENCE = 12
+_MEMORY = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prices:
+    """Micros per unit and slot by pool and resource, and by row; millionths of a micro per micro of cash by budget."""
+
+    device: Ints
+    row: Ints
+    ppm: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Quote:
+    """What a set of prices proves: the bound, each group's best column (reduced value, mode, start), and the excess
+    of use over supply.
+    """
+
+    prices: Prices
+    bound: int
+    best: Ints
+    tolls: Ints
+    excess: Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Market:
+    """The parts of a problem that pricing needs: see `market_of`.
+
+    `groups[:, 0]` is a task of each group of identical tasks, `groups[:, 1]` its size, `group_of[task]` the group.
+    `supply` and `ceiling` are capacities and row limits cut to all that tasks could ever use. `scale` is how much of
+    a thing one task uses typically.
+    """
+
+    arrays: Arrays
+    groups: Ints
+    group_of: Ints
+    startable: Ints
+    supply: Ints
+    ceiling: Ints
+    open_rows: NDArray[np.bool_]
+    inside: Ints
+    scale: tuple[Floats, Floats, Floats]
+    largest: int
+
+
+def market_of(a: Arrays) -> Market:
+    """Gather what all rounds of pricing share."""
+    groups, group_of = _groups(a)
+    uses = (
+        a.kind_use[a.mode[:, KIND]] * a.mode[:, SCALE, None]
+        if len(a.mode)
+        else np.zeros((0, a.kind_use.shape[1]), np.int64)
+    )
+    demand, typical = _demand(a, uses)
+    row_demand, row_typical = _row_demand(a)
+    supply = np.minimum(a.capacity, demand[:, :, None])
+    ceiling = np.minimum(a.limit, row_demand[:, None])
+    charged = int(a.charge[:, 1].sum()) if len(a.charge) else 0
+    most = int(uses.sum(axis=1).max(initial=1)) + charged
+    total = int(supply.sum()) + int(ceiling.sum()) + most * a.slots + 1
+    return Market(
+        arrays=a,
+        groups=groups,
+        group_of=group_of,
+        startable=startable_slots(a),
+        supply=supply,
+        ceiling=ceiling,
+        open_rows=a.limit >= row_demand[:, None],
+        inside=np.minimum(a.guarantee, ceiling),
+        scale=(typical[:, :, None], row_typical[:, None], _typical_cash(a)),
+        largest=max(1, 2**60 // total),
+    )
+
+
+def free_prices(market: Market) -> Prices:
+    """Everything costs nothing."""
+    return Prices(
+        device=np.zeros_like(market.supply),
+        row=np.zeros_like(market.ceiling),
+        ppm=np.zeros(len(market.arrays.budget), dtype=np.int64),
+    )
+
+
+def lawful(market: Market, prices: Prices) -> Prices:
+    """Move prices to where they prove most: not negative, no subsidy above a bonus, none on a row that cannot bind,
+    none near overflow.
+    """
+    low = -np.minimum(market.arrays.bonus, market.largest)[:, None]
+    high = np.where(market.open_rows, 0, market.largest)
+    return Prices(
+        device=np.clip(prices.device, 0, market.largest),
+        row=np.clip(prices.row, low, high),
+        ppm=np.clip(prices.ppm, 0, 100 * MILLION),
+    )
+
+
+def quote(market: Market, prices: Prices) -> Quote:
+    """Compute the bound that `prices` prove, exactly, and the columns that tasks choose at them.
+
+    For any prices `L = sum_r term_r + sum_j max(0, max_c (v_jc - toll_c))` is at least the value of any plan x.
+    Proof: let u_r be the use of r in x, so that the tolls paid add up to sum_r price_r u_r. Value = sum_j (v_j -
+    toll_j) + sum_r (bonus_r(u_r) + price_r u_r). The first sum is at most the second sum of L, since x runs a task
+    in one column or not at all, and since what a run loses by its nodes (moves) is never negative; each summand of
+    the second is at most `term_r = max over 0 <= u <= supply_r of bonus_r(u) + price_r u`, since x obeys r. bonus_r
+    is concave and piecewise linear, so the maximum is at 0, at the guarantee or at the limit. Budget tolls are
+    rounded down and terms up. Dependencies, nodes and packing are left out, which only raises L.
+    """
+    a = market.arrays
+    tolls = np.zeros((len(a.kind_pool), a.slots + 1), dtype=np.int64)
+    sum_tolls(a, prices.device, prices.row, tolls)
+    best = no_columns(len(market.groups))
+    best_columns(a, Desk(market.groups, market.startable, tolls, prices.ppm, best))
+    term, taken = _row_terms(market, prices)
+    bound = int((prices.device * market.supply).sum()) + int(term.sum())
+    bound += int((np.maximum(best[:, 0], 0) * market.groups[:, 1]).sum())
+    for micros, ppm in zip(a.budget[:, BUDGET_MICROS].tolist(), prices.ppm.tolist(), strict=True):
+        bound += -(-micros * ppm // MILLION)
+    return Quote(prices=prices, bound=bound, best=best, tolls=tolls, excess=_excess(market, best, taken))
+
+
+def _row_terms(market: Market, prices: Prices) -> tuple[Ints, Ints]:
+    """For each row and slot: the most of `bonus * min(u, guarantee) + price * u`, and the u that gives it."""
+    bonus = market.arrays.bonus[:, None]
+    half = (bonus + prices.row) * market.inside
+    full = bonus * market.inside + prices.row * market.ceiling
+    term = np.maximum(np.maximum(half, full), 0)
+    taken = np.where(half >= full, market.inside, market.ceiling)
+    return term, np.where(term > 0, taken, 0)
+
+
+def _excess(market: Market, best: Ints, taken: Ints) -> Prices:
+    a = market.arrays
+    use = np.zeros((len(a.kind_pool), a.slots), dtype=np.int64)
+    spent = np.zeros(len(a.budget), dtype=np.int64)
+    add_use(a, market.groups, best, use, spent)
+    device, row = np.zeros_like(market.supply), np.zeros_like(market.ceiling)
+    spread_use(a, use, device, row)
+    return Prices(device=device - market.supply, row=row - taken, ppm=spent - a.budget[:, BUDGET_MICROS])
+
+
+def raise_prices(market: Market, start: Quote, goal: int, rounds: int, tell: Callable[[Quote], bool]) -> Quote:
+    """Search for the prices with the least bound by subgradient steps of length `theta (bound - goal) / |excess|^2`.
+
+    `goal` is the value of a plan, or anything below the least bound. Floats choose the steps; the prices are
+    integers after each. Stops after `rounds`, when the bound meets the goal, or when `tell` (called with the best so
+    far) says so.
+    """
+    best = here = start
+    theta, stale = 1.0, 0
+    drift = tuple(np.zeros(values.shape) for values in _values(start.prices))
+    exact = [values.astype(np.float64) for values in _values(start.prices)]
+    for _ in range(rounds):
+        slope = tuple(gap / scale for gap, scale in zip(_values(here.excess), market.scale, strict=True))
+        slope = tuple(
+            _useful(one, price, low)
+            for one, price, low in zip(slope, _values(here.prices), _floor(market), strict=True)
+        )
+        drift = tuple(one + _MEMORY * old for one, old in zip(slope, drift, strict=True))
+        size = sum(_square(one) for one in drift)
+        if size == 0 or best.bound <= goal or tell(best):
+            break
+        step = theta * max(1, here.bound - goal) / size
+        exact = [price + step * one / scale for price, one, scale in zip(exact, drift, market.scale, strict=True)]
+        prices = lawful(market, _rounded(exact))
+        exact = [
+            np.where(np.abs(one - whole) <= 0.5, one, whole) for one, whole in zip(exact, _values(prices), strict=True)
+        ]
+        here = quote(market, prices)
+        stale = 0 if here.bound < best.bound else stale + 1
+        best = here if here.bound < best.bound else best
+        if stale >= _PATIENCE:
+            theta, stale, here = theta * 0.6, 0, best
+            exact = [values.astype(np.float64) for values in _values(best.prices)]
+            drift = tuple(np.zeros(values.shape) for values in exact)
+    return best
+
+
+def _rounded(exact: list[Floats]) -> Prices:
+    device, row, ppm = (np.rint(np.clip(one, -(2.0**59), 2.0**59)).astype(np.int64) for one in exact)
+    return Prices(device=device, row=row, ppm=ppm)
+
+
+def _values(prices: Prices) -> tuple[Ints, Ints, Ints]:
+    return prices.device, prices.row, prices.ppm
+
+
+def _floor(market: Market) -> tuple[Ints, Ints, Ints]:
+    zero = np.zeros(1, dtype=np.int64)
+    return zero, -market.arrays.bonus[:, None], zero
+
+
+def _useful(slope: Floats, price: Ints, low: Ints) -> Floats:
+    """Drop what would only push a price below its floor."""
+    return np.where((price <= low) & (slope < 0), 0.0, slope)
+
+
+def _square(values: Floats) -> float:
+    """Sum of squares, added one by one so that it is the same on every processor."""
+    return float(np.cumsum(values.ravel() ** 2)[-1]) if values.size else 0.0
+
+
+_VALUED = [*range(SINCE, MOVE)]
+_PRICED = [POOL, DURATION, *range(CASH, CASH + 4), KIND, SCALE, SHAPE]
+
+
+def _groups(a: Arrays) -> tuple[Ints, Ints]:
+    """Gather tasks that no price can tell apart: `(task, count)` by group, and the group of each task."""
+    seen: dict[bytes, int] = {}
+    rows: list[list[int]] = []
+    group_of = np.zeros(len(a.task) - 1, dtype=np.int64)
+    for task, row in enumerate(a.task[:-1]):
+        modes = a.mode[row[MODE_AT] : row[MODE_END]]
+        stay = row[MOVE : WAS_MODE + 2] if row[MOVE] and row[WAS_MODE] >= 0 else row[:0]
+        budgets = a.budgets[row[BUDGET_AT] : row[BUDGET_END]]
+        key = b"".join((row[_VALUED].tobytes(), modes[:, _PRICED].tobytes(), stay.tobytes(), b"/", budgets.tobytes()))
+        group = seen.setdefault(key, len(rows))
+        if group == len(rows):
+            rows.append([task, 0])
+        rows[group][1] += 1
+        group_of[task] = group
+    return np.array(rows, dtype=np.int64).reshape(-1, 2), group_of
+
+
+def _demand(a: Arrays, uses: Ints) -> tuple[Ints, Floats]:
+    """Per pool and resource: all that tasks could use at once, each in its largest mode there; and the mean use of a
+    mode.
+    """
+    shape = (len(a.pool) - 1, a.kind_use.shape[1])
+    demand, total, count = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
+    for row in a.task[:-1]:
+        first, end = row[MODE_AT], row[MODE_END]
+        most = np.zeros(shape, np.int64)
+        np.maximum.at(most, a.mode[first:end, POOL], uses[first:end])
+        demand += most
+    np.add.at(total, a.mode[:, POOL], uses)
+    np.add.at(count, a.mode[:, POOL], uses > 0)
+    return demand, np.maximum(total / np.maximum(count, 1), 1.0)
+
+
+def _row_demand(a: Arrays) -> tuple[Ints, Floats]:
+    """Per row: all that tasks could charge at once, and the mean charge of a mode."""
+    rows = len(a.limit)
+    demand, total, count = np.zeros(rows, np.int64), np.zeros(rows), np.zeros(rows)
+    for row in a.task[:-1]:
+        most = np.zeros(rows, np.int64)
+        for mode in a.mode[row[MODE_AT] : row[MODE_END]]:
+            charges = a.charge[mode[CHARGE_AT] : mode[CHARGE_AT + 1]]
+            most[charges[:, 0]] = np.maximum(most[charges[:, 0]], charges[:, 1])
+            total[charges[:, 0]] += charges[:, 1]
+            count[charges[:, 0]] += 1
+        demand += most
+    return demand, np.maximum(total / np.maximum(count, 1), 1.0)
+
+
+def _typical_cash(a: Arrays) -> Floats:
+    cash = a.mode[a.mode[:, CASH] > 0]
+    typical = float((cash[:, CASH] * cash[:, DURATION]).mean()) if len(cash) else 1.0
+    return np.full(len(a.budget), max(1.0, typical / 1000.0))

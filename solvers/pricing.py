@@ -1,0 +1,210 @@
+"""Each task's best column at given prices, and the use that these columns make: the compiled half of
+`solvers.prices`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from solvers.arrays import Arrays, Ints
+from solvers.columns import (
+    BUDGET_AT,
+    BUDGET_END,
+    BUDGET_START,
+    BUDGET_STOP,
+    CASH,
+    DEADLINE,
+    DEVICES,
+    DURATION,
+    EARLIEST,
+    KIND,
+    LATEST,
+    MODE_AT,
+    MODE_END,
+    MOVE,
+    POOL,
+    SCALE,
+    SHAPE,
+    WAS_MODE,
+    WAS_START,
+)
+from solvers.compiled import compiled
+from solvers.value import own_value
+
+MILLION: Final = 10**6
+
+
+class Desk(NamedTuple):
+    """What tasks are quoted: `groups` of identical tasks, which starts an empty fleet could take, tolls by kind, and
+    budget prices.
+
+    `groups[:, 0]` is a task of each group, `groups[:, 1]` its size; `startable[shape, slot]` is 0 where a start is
+    ruled out; `tolls[kind, slot]` sums the prices of a kind before the slot; `ppm[budget]` is in millionths;
+    `best[group]` is `(reduced value, mode, start)`.
+    """
+
+    groups: Ints
+    startable: Ints
+    tolls: Ints
+    ppm: Ints
+    best: Ints
+
+
+@compiled
+def overlap(a: Arrays, budget: int, start: int, end: int) -> int:
+    """Count the slots of `[start, end)` inside a budget's window."""
+    return int(max(0, min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])))
+
+
+@compiled
+def cash_toll(a: Arrays, ppm: Ints, task: int, mode: int, start: int) -> int:
+    """Micros that the cash of a run costs at budget prices `ppm`, rounded down."""
+    total = 0
+    for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
+        budget = a.budgets[at]
+        cash = a.mode[mode, CASH] * overlap(a, budget, start, start + a.mode[mode, DURATION])
+        total += cash // MILLION * ppm[budget] + cash % MILLION * ppm[budget] // MILLION
+    return int(total)
+
+
+@compiled
+def column_value(a: Arrays, task: int, mode: int, start: int) -> int:
+    """The most a run can be worth on its own: own value less the moves that its start or pool make certain."""
+    value = own_value(a, task, mode, start)
+    was = a.task[task, WAS_MODE]
+    if was < 0 or a.task[task, MOVE] == 0:
+        return int(value)
+    if start != a.task[task, WAS_START] or a.mode[mode, POOL] != a.mode[was, POOL]:
+        value -= a.task[task, MOVE] * a.mode[mode, DEVICES]
+    return int(value)
+
+
+@compiled
+def reduced_value(a: Arrays, desk: Desk, task: int, mode: int, start: int) -> int:
+    """The value of a column less all tolls it pays."""
+    kind, end = a.mode[mode, KIND], min(a.slots, start + a.mode[mode, DURATION])
+    value = column_value(a, task, mode, start) - a.mode[mode, SCALE] * (desk.tolls[kind, end] - desk.tolls[kind, start])
+    if a.mode[mode, CASH] > 0:
+        value -= cash_toll(a, desk.ppm, task, mode, start)
+    return int(value)
+
+
+@compiled
+def last_column(a: Arrays, task: int, mode: int) -> int:
+    """The last start that the task's latest start and deadline leave."""
+    return int(min(a.task[task, LATEST], a.task[task, DEADLINE] - a.mode[mode, DURATION]))
+
+
+@compiled
+def best_columns(a: Arrays, desk: Desk) -> None:
+    """Write each group's best column to `desk.best`, mode -1 where it has none."""
+    for group in range(len(desk.groups)):
+        task = desk.groups[group, 0]
+        top, top_mode, top_start = -(2**62), -1, -1
+        for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
+            shape = a.mode[mode, SHAPE]
+            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+                if desk.startable[shape, start] == 0:
+                    continue
+                value = reduced_value(a, desk, task, mode, start)
+                if value > top:
+                    top, top_mode, top_start = value, mode, start
+        desk.best[group, 0] = top
+        desk.best[group, 1] = top_mode
+        desk.best[group, 2] = top_start
+
+
+@compiled
+def add_use(a: Arrays, groups: Ints, best: Ints, use: Ints, spent: Ints) -> None:
+    """Sum the columns whose reduced value is positive: `use[kind, slot]` in scales, `spent[budget]` in micros."""
+    use[:] = 0
+    spent[:] = 0
+    for group in range(len(groups)):
+        if best[group, 0] <= 0 or best[group, 1] < 0:
+            continue
+        task, count, mode, start = groups[group, 0], groups[group, 1], best[group, 1], best[group, 2]
+        end = start + a.mode[mode, DURATION]
+        amount = count * a.mode[mode, SCALE]
+        use[a.mode[mode, KIND], start] += amount
+        if end < a.slots:
+            use[a.mode[mode, KIND], end] -= amount
+        for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
+            budget = a.budgets[at]
+            spent[budget] += count * a.mode[mode, CASH] * overlap(a, budget, start, end)
+    for kind in range(len(use)):
+        for slot in range(1, a.slots):
+            use[kind, slot] += use[kind, slot - 1]
+
+
+@compiled
+def sum_tolls(a: Arrays, device: Ints, row: Ints, tolls: Ints) -> None:
+    """Write `tolls[kind, slot]`: what one scale of the kind pays in all slots before `slot`, at prices by pool and
+    resource, and by row.
+    """
+    for kind in range(len(a.kind_pool)):
+        pool = a.kind_pool[kind]
+        tolls[kind, 0] = 0
+        for slot in range(a.slots):
+            price = 0
+            for resource in range(a.kind_use.shape[1]):
+                price += a.kind_use[kind, resource] * device[pool, resource, slot]
+            for at in range(a.kind_charge_at[kind], a.kind_charge_at[kind + 1]):
+                price += a.kind_charge[at, 1] * row[a.kind_charge[at, 0], slot]
+            tolls[kind, slot + 1] = tolls[kind, slot] + price
+
+
+@compiled
+def spread_use(a: Arrays, use: Ints, device: Ints, row: Ints) -> None:
+    """Write the use of every pool resource and row, slot by slot, from the use by kind."""
+    device[:] = 0
+    row[:] = 0
+    for kind in range(len(a.kind_pool)):
+        pool = a.kind_pool[kind]
+        for resource in range(a.kind_use.shape[1]):
+            amount = a.kind_use[kind, resource]
+            if amount > 0:
+                for slot in range(a.slots):
+                    device[pool, resource, slot] += amount * use[kind, slot]
+        for at in range(a.kind_charge_at[kind], a.kind_charge_at[kind + 1]):
+            for slot in range(a.slots):
+                row[a.kind_charge[at, 0], slot] += a.kind_charge[at, 1] * use[kind, slot]
+
+
+@compiled
+def ideal_values(a: Arrays, ideal: Ints) -> None:
+    """Write the best own value of every task over all its columns, 0 for one that has none worth running."""
+    for task in range(len(ideal)):
+        ideal[task] = 0
+        for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
+            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+                ideal[task] = max(ideal[task], own_value(a, task, mode, start))
+
+
+def no_columns(groups: int) -> Ints:
+    """Make room for what `best_columns` writes."""
+    return np.full((groups, 3), -1, dtype=np.int64)
+
+
+@compiled
+def list_columns(a: Arrays, desk: Desk, slack: int, room: Ints) -> int:
+    """Write `(group, mode, start, value)` of the columns within `slack` of their group's best reduced value and of
+    zero.
+
+    Gives how many there are; writing stops where `room` ends, counting does not.
+    """
+    count = 0
+    for group in range(len(desk.groups)):
+        task = desk.groups[group, 0]
+        least = max(desk.best[group, 0], 0) - slack
+        for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
+            shape = a.mode[mode, SHAPE]
+            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+                if desk.startable[shape, start] == 0 or reduced_value(a, desk, task, mode, start) < least:
+                    continue
+                if count < len(room):
+                    room[count, 0], room[count, 1], room[count, 2] = group, mode, start
+                    room[count, 3] = column_value(a, task, mode, start)
+                count += 1
+    return count

@@ -1,0 +1,236 @@
+"""The stages of one search over one problem in canonical order; `solvers.solve` says in which order and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from solvers.arrays import Arrays, Ints, arrays_of
+from solvers.columns import (
+    COUNT,
+    DEADLINE,
+    DURATION,
+    EARLIEST,
+    LATEST,
+    MODE_AT,
+    PART_AT,
+    PART_END,
+    POOL,
+    POSITION,
+    SEAT_AT,
+    TASK,
+    WAS_MODE,
+)
+from solvers.construct import SHARES, orders_of, restore_previous, schedule, start_over
+from solvers.improve import Guide, keep_best, play, restart_from_best, sample_losses
+from solvers.occupancy import BEGAN, BEST, BEST_VALUE, CHANGED, NOW, VALUE, WORK, State, empty_state, put
+from solvers.prices import Market, Prices, Quote, free_prices, market_of, quote, raise_prices
+from solvers.pricing import ideal_values
+from solvers.problem import Problem
+from solvers.solution import Assignment, PoolPrice, Proof, Run, Seat, Solution
+
+if TYPE_CHECKING:
+    from solvers.closing import Closing
+
+Ask = Callable[[str, int, int | None], bool]
+"""Called with phase, value and bound; says whether to stop."""
+
+MILLION: Final = 10**6
+_BATCHES: Final = 40
+_SEED: Final = 20_171_016
+_LARGEST_LP: Final = 3_000
+
+
+class Search:
+    """Holds what the stages share: tables, prices, the guide made from them, and the state."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._a: Arrays = arrays_of(problem)
+        self._market: Market = market_of(self._a)
+        self._state: State = empty_state(self._a, _SEED)
+        self._quote: Quote = quote(self._market, free_prices(self._market))
+        self._guide: Guide = self._make_guide()
+        self._relaxed: Closing | None = None
+        self._known: int | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the best plan is proven to be the best possible."""
+        return self._value >= self._bound
+
+    @property
+    def columns(self) -> int:
+        """How many pairs of mode and start there are."""
+        a = self._a
+        last = np.minimum(a.task[a.mode[:, TASK], LATEST], a.task[a.mode[:, TASK], DEADLINE] - a.mode[:, DURATION])
+        return int(np.maximum(last - a.task[a.mode[:, TASK], EARLIEST] + 1, 0).sum())
+
+    @property
+    def _bound(self) -> int:
+        return self._quote.bound if self._known is None else min(self._quote.bound, self._known)
+
+    @property
+    def _value(self) -> int:
+        return int(self._state.tally[BEST_VALUE])
+
+    def price(self, units: int, ask: Ask) -> None:
+        """Schedule once without prices, then raise prices against the value of that plan."""
+        self._build(self._orders()[2], 0)
+        rounds = min(400, max(60, units * MILLION // (4 * self.columns + 400_000)))
+        self._raise(rounds, ask)
+        if units:
+            self._close(ask)
+
+    def _close(self, ask: Ask) -> None:
+        """Close the bound to the linear relaxation where that is small enough to be solved at once."""
+        from solvers.closing import close
+
+        groups = len(self._market.groups)
+        if groups > _LARGEST_LP or ask("prices", self._value, self._bound):
+            return
+        closing = close(self._market, self._quote, columns=min(40_000, 12 * groups + 200), rounds=4)
+        if closing is not None:
+            self._quote, self._relaxed = closing.quote, closing
+            self._guide = self._make_guide()
+
+    def _raise(self, rounds: int, ask: Ask) -> None:
+        calls = 0
+
+        def tell(best: Quote) -> bool:
+            nonlocal calls
+            calls += 1
+            return calls % 16 == 0 and ask("prices", self._value, best.bound)
+
+        self._quote = raise_prices(self._market, self._quote, self._value, rounds, tell)
+        self._guide = self._make_guide()
+
+    def _make_guide(self) -> Guide:
+        """Turn prices into what a start costs others: a unit inside a guarantee that others could fill costs its
+        bonus less the subsidy.
+        """
+        row = self._quote.prices.row
+        cost = np.where(row < 0, row + self._a.bonus[:, None], row)
+        tolls = np.zeros_like(self._quote.tolls)
+        from solvers.pricing import sum_tolls
+
+        sum_tolls(self._a, self._quote.prices.device, np.maximum(cost, 0), tolls)
+        ideal = np.zeros(len(self._a.task) - 1, dtype=np.int64)
+        ideal_values(self._a, ideal)
+        merit = self._quote.best[self._market.group_of, 0]
+        likely = np.lexsort((np.arange(len(merit)), -merit)).astype(np.int64)
+        return Guide(tolls=tolls, ideal=ideal, merit=merit, likely=likely)
+
+    def _orders(self) -> tuple[Ints, ...]:
+        orders = orders_of(self._market, self._quote, self._guide)
+        if self._relaxed is None:
+            return orders
+        share, start = (values[self._market.group_of] for values in (self._relaxed.share_ppm, self._relaxed.start))
+        return (np.lexsort((-self._guide.merit, start, share == 0)).astype(np.int64), *orders)
+
+    def _build(self, order: Ints, share: int) -> None:
+        start_over(self._a, self._state)
+        schedule(self._a, self._state, self._guide, order, share)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Keep the current plan when it is better than the best."""
+        st = self._state
+        tasks = len(st.own)
+        st.changed[:tasks] = np.arange(tasks)
+        st.mark[1] = 1
+        st.tally[CHANGED] = tasks
+        if st.tally[VALUE] > st.tally[BEST_VALUE]:
+            keep_best(self._a, st)
+
+    def construct(self, units: int, ask: Ask) -> None:
+        """Repair the previous plan and fill it up; then schedule by each order at each foresight."""
+        orders = self._orders()
+        if self._a.task[:-1, WAS_MODE].max(initial=-1) >= 0:
+            start_over(self._a, self._state)
+            restore_previous(self._a, self._state)
+            schedule(self._a, self._state, self._guide, orders[0], 0)
+            self._remember()
+        for share in SHARES if units else SHARES[:1]:
+            for order in orders:
+                if ask("construct", self._value, self._bound):
+                    return
+                self._build(order, share)
+
+    def improve(self, units: int, ask: Ask) -> None:
+        """Ruin and recreate from the best plan, cooling down."""
+        st, a = self._state, self._a
+        restart_from_best(a, st)
+        losses = np.zeros(400, dtype=np.int64)
+        sample_losses(a, st, self._guide, losses, 0)
+        positive = np.sort(losses[losses > 0])
+        top = int(positive[len(positive) // 4]) if len(positive) else 0
+        top = top // 5
+        heats = np.array([top * (100 - step) ** 2 // 10_000 for step in range(101)], dtype=np.int64)
+        total = units * MILLION
+        done = 0
+        st.tally[BEGAN] = st.tally[WORK]
+        while done < total:
+            until = min(total, done + total // _BATCHES + 1)
+            play(a, st, self._guide, heats, until, total)
+            done = until
+            if ask("improve", self._value, self._bound):
+                break
+        restart_from_best(a, st)
+
+    def learn_bound(self, bound: int) -> None:
+        """Take over a bound that was proven elsewhere."""
+        self._known = bound if self._known is None else min(bound, self._known)
+
+    def adopt(self, solution: Solution) -> None:
+        """Go on from a plan that was found elsewhere."""
+        a, st = self._a, self._state
+        start_over(a, st)
+        for one in solution.assignments:
+            for run in one.runs:
+                mode, at = int(a.task[one.task, MODE_AT]) + run.mode, int(a.task[one.task, SEAT_AT])
+                first = int(a.pool[a.mode[mode, POOL]])
+                rank = {
+                    int(part[POSITION]): place
+                    for place, part in enumerate(a.part[a.mode[mode, PART_AT] : a.mode[mode, PART_END]])
+                }
+                for place, seat in enumerate(sorted(run.seats, key=lambda seat: (rank[seat.part], seat.node))):
+                    st.seat[NOW, at + place] = first + seat.node
+                put(a, st, one.task, mode, run.start)
+        self._remember()
+
+    def solution(self) -> Solution:
+        """Write the best plan down."""
+        placed = np.flatnonzero(self._state.mode[BEST] >= 0).tolist()
+        return Solution(
+            assignments=tuple(Assignment(task=task, runs=(self._run(task),)) for task in placed),
+            value_micros=self._value,
+            bound_micros=self._bound,
+            proof=Proof.BOUNDED,
+            prices=self._pool_prices(self._quote.prices),
+        )
+
+    def _run(self, task: int) -> Run:
+        a, mode, start = self._a, int(self._state.mode[BEST, task]), int(self._state.start[BEST, task])
+        first = int(a.pool[a.mode[mode, POOL]])
+        at = int(a.task[task, SEAT_AT])
+        seats: list[Seat] = []
+        for part in a.part[a.mode[mode, PART_AT] : a.mode[mode, PART_END]].tolist():
+            for _ in range(part[COUNT]):
+                seats.append(Seat(node=int(self._state.seat[BEST, at]) - first, part=part[POSITION]))
+                at += 1
+        return Run(
+            mode=mode - int(a.task[task, MODE_AT]),
+            start=start,
+            end=start + int(a.mode[mode, DURATION]),
+            seats=tuple(seats),
+        )
+
+    def _pool_prices(self, prices: Prices) -> tuple[PoolPrice, ...]:
+        units = self._problem.units
+        return tuple(
+            PoolPrice(pool=pool, micros=tuple(price * units for price in prices.device[pool, 0].tolist()))
+            for pool in range(len(self._problem.pools))
+        )
