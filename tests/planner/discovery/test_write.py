@@ -213,9 +213,11 @@ def test_a_file_that_is_not_well_formed_is_refused_with_its_place() -> None:
 def test_the_indentation_of_the_file_is_kept(indent: str) -> None:
     inner = " " * len(indent)
     text = f"apiVersion: planner/v1\nkind: Cluster\nname: lab\nbackend: slurm\npools:\n{indent}name: big\n"
-    text += f"{inner}nodes: h100-001\n{inner}gpus:\n{inner}  model: h100\n{inner}  count: 8\n{inner}cpus: 999\n"
+    text += (
+        f"{inner}nodes: h100-001\n{inner}gpus:\n{inner}  model: h100-sxm5-80gb\n{inner}  count: 8\n{inner}cpus: 999\n"
+    )
     after = written(text, *nodes("h100-001")).text
-    assert f"{indent}name: big\n{inner}nodes: h100-001\n{inner}gpus:\n{inner}  model: h100\n" in after
+    assert f"{indent}name: big\n{inner}nodes: h100-001\n{inner}gpus:\n{inner}  model: h100-sxm5-80gb\n" in after
     assert f"{inner}cpus: 192\n" in after
 
 
