@@ -49,7 +49,7 @@ def _reason(error: Exception, said: str) -> str:
 def _read(smi: Any) -> Reading:
     asking = Asking(smi, lambda error: _code(error) == _NOT_SUPPORTED)
     handles = asking.ask("AMD SMI", "amdsmi_get_processor_handles") or []
-    parts = [_part(asking, smi, number, handle) for number, handle in enumerate(handles)]
+    parts = [_told(asking, smi, number, handle) for number, handle in enumerate(handles)]
     cards = _cards(parts)
     devices = tuple(_card(index, [parts[number] for number in card]) for index, card in enumerate(cards))
     firsts = [handles[card[0]] for card in cards]
@@ -88,6 +88,15 @@ class _Part:
     device: Device
     bus: str | None
     number: int | None
+
+
+def _told(asking: Asking, smi: Any, number: int, handle: Any) -> _Part:
+    """Ask one processor; an answer of a shape that nobody expects concerns this one alone."""
+    try:
+        return _part(asking, smi, number, handle)
+    except Exception as error:  # such as a table that is a text
+        device = Device(index=number, vendor=Vendor.AMD, trouble=f"AMD SMI answers oddly: {told(error)}")
+        return _Part(device=device, bus=None, number=None)
 
 
 def _part(asking: Asking, smi: Any, number: int, handle: Any) -> _Part:

@@ -9,6 +9,7 @@ from typing import Final
 
 from planner.catalog import Catalog, Vendor
 from planner.discovery import amd, host, nvidia
+from planner.discovery.asking import told
 from planner.discovery.facts import Device, Driver, HostFacts, Pair
 from planner.discovery.probe import Probe, Reading
 from planner.discovery.resolve import resolved
@@ -29,7 +30,7 @@ def discover(
     the host's own.
     """
     cards = host.pci_cards(root)
-    readings = [(probe, probe.read()) for probe in probes]
+    readings = [(probe, _asked(probe)) for probe in probes]
     devices, pairs, warnings = _joined(readings, cards)
     name, doubt = _name(node or host.hostname(root))
     facts = HostFacts(
@@ -47,6 +48,14 @@ def discover(
         warnings=(*doubt, *warnings),
     )
     return resolved(replace(facts, warnings=(*facts.warnings, *_unread(facts))), catalog)
+
+
+def _asked(probe: Probe) -> Reading:
+    """Ask one vendor's probe; whatever breaks in it costs that vendor's cards and nothing else."""
+    try:
+        return probe.read()
+    except Exception as error:
+        return Reading(missing=told(error))
 
 
 def _name(text: str) -> tuple[str, tuple[str, ...]]:

@@ -39,7 +39,7 @@ def _read(nvml: Any) -> Reading:
     asking = Asking(nvml, lambda error: _code(error) in unsupported)
     count = asking.ask("NVML", "nvmlDeviceGetCount") or 0
     handles = {index: _handle(nvml, index) for index in range(count)}
-    devices = tuple(_device(asking, nvml, index, handle) for index, handle in handles.items())
+    devices = tuple(_told(asking, nvml, index, handle) for index, handle in handles.items())
     alive = {device.index: handles[device.index] for device in devices if device.usable}
     return Reading(
         devices=devices,
@@ -67,6 +67,14 @@ def _handle(nvml: Any, index: int) -> Any:
         return nvml.nvmlDeviceGetHandleByIndex(index)
     except Exception as error:  # whatever it is, it concerns this card alone
         return error
+
+
+def _told(asking: Asking, nvml: Any, index: int, handle: Any) -> Device:
+    """Ask one card; an answer of a shape that nobody expects concerns this card alone."""
+    try:
+        return _device(asking, nvml, index, handle)
+    except Exception as error:  # such as a structure that lacks a field
+        return Device(index=index, vendor=Vendor.NVIDIA, trouble=f"NVML answers oddly: {told(error)}")
 
 
 def _device(asking: Asking, nvml: Any, index: int, handle: Any) -> Device:

@@ -144,3 +144,10 @@ def test_a_package_that_is_not_installed_names_the_extra(monkeypatch: pytest.Mon
 def test_uncorrectable_errors_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = found(monkeypatch, amdsmi_get_gpu_total_ecc_count={"uncorrectable_count": 4})
     assert "AMD processor 0: amdsmi_get_gpu_total_ecc_count: 4 uncorrectable errors" in reading.warnings
+
+
+def test_an_answer_of_another_shape_concerns_its_card_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = found(monkeypatch, amdsmi_get_gpu_process_list=["python"])
+    assert [device.trouble for device in reading.devices] == [
+        "AMD SMI answers oddly: 'str' object has no attribute 'get'"
+    ] * 2

@@ -124,6 +124,12 @@ def test_use_is_unknown_where_the_driver_hides_it(monkeypatch: pytest.MonkeyPatc
     assert (device.processes, device.used_mib) == (2, None)
 
 
+def test_an_answer_of_another_shape_concerns_its_card_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ANSWERS, "nvmlDeviceGetMemoryInfo", (1, 2, 3))
+    device = found(monkeypatch).devices[0]
+    assert device.trouble == "NVML answers oddly: 'tuple' object has no attribute 'total'"
+
+
 class MigPackage(OldPackage):
     """One card in MIG mode with these MIG devices: names, and the number of the GPU instance each belongs to."""
 
