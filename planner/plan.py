@@ -1,7 +1,7 @@
 """The plan: what `plan.lock.json` holds, and how it is read, written and sealed.
 
-Times are RFC 3339 UTC text, money is micros of `costs.currency`, device counts are integers or exact fractions written `"25/2"`.
-A pool is named `cluster/pool` everywhere. Keys that do not apply are absent.
+Times are RFC 3339 UTC text, money is micros of `costs.currency`, device counts are integers or exact fractions such
+as `"25/2"`. A pool is named `cluster/pool` everywhere. Keys that do not apply are absent.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ class _Value(BaseModel):
 
 
 class Parameters(_Value):
-    """What the solver was told beside the specs; `budget` is in the solver's deterministic units (absent: the effort's own)."""
+    """What the solver was told beside the specs; `budget` is in its deterministic units (absent: the effort's own)."""
 
     effort: str
     budget: int | None = None
 
 
 class Inputs(_Value):
-    """Where the plan came from: enough to compute it again, and to see whether it is stale; people are shown times in `timezone`."""
+    """Where the plan came from: enough to compute it again and to see whether it is stale.
+
+    People are shown times in `timezone`.
+    """
 
     specs_digest: str
     commit: str | None = None
@@ -68,7 +71,7 @@ class Status(_Value):
 
 
 class Reason(_Value):
-    """Why something is as it is: a stable code, whom it concerns, a sentence, and the smallest change that would help."""
+    """Why something is as it is: a stable code, whom it concerns, a sentence, the smallest change that would help."""
 
     code: str
     subject: str
@@ -94,7 +97,7 @@ class NodeUse(_Value):
 
 
 class QuotaUse(_Value):
-    """How a segment's devices count in the quota that decides for them; `guaranteed` is the part that is so throughout."""
+    """How a segment's devices count in the quota that decides for them; `guaranteed` is what is so throughout."""
 
     quota: str
     guaranteed: Count
@@ -117,7 +120,7 @@ class Segment(_Value):
 
 
 class Placement(_Value):
-    """What was decided for one job; `spec` is the hash of its spec, `estimated` marks a duration scaled by catalogue speed."""
+    """What was decided for one job; `spec` is its hash, `estimated` marks a duration scaled by catalogue speed."""
 
     address: str
     spec: str
@@ -143,7 +146,7 @@ class Placement(_Value):
 
 
 class ServiceStep(_Value):
-    """What a service has in `[start, end)`: replicas held and needed, load and capacity in thousandths of a request per second."""
+    """What a service has in `[start, end)`: replicas held and needed, load and capacity in milli-requests a second."""
 
     start: str
     end: str
@@ -338,7 +341,7 @@ def to_json(plan: Plan) -> str:
 
 
 def from_json(text: str | bytes) -> Plan:
-    """Read a lock file; raises `PlanError` when it is not a plan of this format or its digest does not fit its content."""
+    """Read a lock file; raises `PlanError` when it is no plan of this format or its digest does not fit its content."""
     try:
         plan = Plan.model_validate_json(text)
     except ValidationError as error:
@@ -346,7 +349,8 @@ def from_json(text: str | bytes) -> Plan:
         where = ".".join(str(part) for part in first["loc"]) or "the document"
         raise PlanError(f"not a {FORMAT} file: {where}: {first['msg']}") from None
     if plan.digest != _digest(plan):
-        raise PlanError(f"the plan was changed after it was made: its digest says {plan.digest}, its content {_digest(plan)}")
+        seen = f"its digest says {plan.digest}, its content {_digest(plan)}"
+        raise PlanError(f"the plan was changed after it was made: {seen}")
     return plan
 
 

@@ -25,7 +25,7 @@ STANDARD_LIBRARY_ONLY = (
         "solvers.check",
         "solvers.jsonform",
     ),
-    ("planner.units", "planner.names", "planner.diagnostics", "planner.codes"),
+    ("planner.units", "planner.clock", "planner.names", "planner.diagnostics", "planner.codes"),
 )
 
 # What one part may import of another package; everything else of that package is closed to it.

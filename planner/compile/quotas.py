@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from planner import when
 from planner.compile.refusal import Code, Refusal
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from planner.spec.policy import Policy
     from planner.spec.team import Quota
     from planner.when import When
+
+PARTS: Final = 1_000
+"""New work inside a guarantee is counted in thousandths of a device, rounded down."""
 
 Cell = tuple[int, int]
 """Devices of one model in one pool: positions of the pool in the fleet and of the group in the pool."""
@@ -128,11 +131,16 @@ def refusal(known: Quotas, team: str, cell: Cell, devices: int, *, interruptible
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaRows:
-    """The rows of one quota by position, None where it has none, and its guarantee in each slot."""
+    """The rows of one quota by position, None where it has none, and its guarantee in each slot.
+
+    `pace` is the speed of the slowest model it covers, against the reference.
+    """
 
     limit: int | None
     guarantee: int | None
+    bonus: int | None
     inside: int | None
+    pace: Fraction
     guaranteed: tuple[int, ...]
     limits: tuple[int, ...] | None
 
@@ -145,17 +153,28 @@ class Rows:
     by_quota: tuple[QuotaRows, ...]
 
     def charges(
-        self, known: Quotas, team: str, cell: Cell, units: int, *, interruptible: bool
+        self, known: Quotas, team: str, cell: Cell, devices: int, new: Fraction, *, interruptible: bool
     ) -> tuple[tuple[Charge, ...], int | None]:
-        """What a mode of the team on such devices counts in which rows, and the row of its guarantee."""
+        """What a mode of the team on such devices counts in which rows, and the row of its guarantee.
+
+        `new` is the work it gets done in a slot, in slots of the reference device. It counts towards the bonus of a
+        guarantee as so many devices as would do it at the quota's pace, so that one job earns the same in every mode:
+        neither a slower variant nor a duration rounded up to slots makes more of the same work.
+        """
         home = known.home(team, cell)
-        charged = {at for quota in known.of(team, cell) if (at := self.by_quota[quota].limit) is not None}
-        guarantee = None
-        if home is not None:
-            guarantee = self.by_quota[home].guarantee
-            inside = None if interruptible else self.by_quota[home].inside
-            charged |= {at for at in (guarantee, inside) if at is not None}
-        return tuple(Charge(row=at, amount=units) for at in sorted(charged)), guarantee
+        amounts = {at: devices for quota in known.of(team, cell) if (at := self.by_quota[quota].limit) is not None}
+        if home is None:
+            return _charges(amounts), None
+        own = self.by_quota[home]
+        inside = None if interruptible else own.inside
+        amounts |= {at: devices for at in (own.guarantee, inside) if at is not None}
+        if own.bonus is not None:
+            amounts[own.bonus] = int(min(Fraction(devices), new / own.pace) * PARTS)
+        return _charges(amounts), own.guarantee
+
+
+def _charges(amounts: Mapping[int, int]) -> tuple[Charge, ...]:
+    return tuple(Charge(row=at, amount=amount) for at, amount in sorted(amounts.items()))
 
 
 def rows(
@@ -170,13 +189,14 @@ def rows(
     for at, cover in enumerate(known.covers):
         guaranteed = _guarantees(cover.quota, horizon, policy.timezone)
         limits = _limits(cover, fleet, horizon, policy.timezone)
-        bonus = _bonus(cover, fleet, horizon, policy, speeds)
+        pace = min((speeds.of(fleet[pool].groups[group].model) for pool, group in cover.cells), default=Fraction(1))
+        bonus = int(policy.guarantee.micros * pace * horizon.slot_seconds / (3_600 * PARTS))
         alone = all(known.home(cover.quota.team, cell) == at for cell in cover.cells)
-        positions: dict[str, int | None] = {"limit": None, "guarantee": None, "inside": None}
+        positions: dict[str, int | None] = dict.fromkeys(("limit", "guarantee", "bonus", "inside"))
         for names, row in _rows_of(cover, guaranteed, limits, bonus, alone=alone, firm=cover.quota.team in firm):
             positions |= dict.fromkeys(names, len(made))
             made.append(row)
-        placed.append(QuotaRows(**positions, guaranteed=guaranteed, limits=limits))
+        placed.append(QuotaRows(**positions, pace=pace, guaranteed=guaranteed, limits=limits))
     return Rows(rows=tuple(made), by_quota=tuple(placed))
 
 
@@ -187,15 +207,16 @@ def _rows_of(
     has_guarantee = any(guaranteed)
     if has_guarantee and alone:
         names = ("guarantee", "limit") if limits is not None else ("guarantee",)
-        yield names, Row(rule=Rule.QUOTA, subject=subject, limit=limits, guarantee=guaranteed, bonus_micros=bonus)
+        yield names, Row(rule=Rule.QUOTA, subject=subject, limit=limits, guarantee=guaranteed)
     else:
         if limits is not None:
             yield ("limit",), Row(rule=Rule.QUOTA, subject=subject, limit=limits)
         if has_guarantee:
-            yield (
-                ("guarantee",),
-                Row(rule=Rule.QUOTA, subject=f"{subject} guarantee", guarantee=guaranteed, bonus_micros=bonus),
-            )
+            yield ("guarantee",), Row(rule=Rule.QUOTA, subject=f"{subject} guarantee", guarantee=guaranteed)
+    if has_guarantee:
+        parts = tuple(devices * PARTS for devices in guaranteed)
+        subject_new = f"{subject} guarantee, for new work"
+        yield ("bonus",), Row(rule=Rule.QUOTA, subject=subject_new, guarantee=parts, bonus_micros=bonus)
     if firm:
         yield (
             ("inside",),
@@ -228,9 +249,3 @@ def _by_slot(windows: Sequence[tuple[When, int]], base: int, horizon: Horizon, z
     return when.value_by_slot(
         windows, base, zone, horizon.start, slot_seconds=horizon.slot_seconds, slots=horizon.slots, stricter=min
     )
-
-
-def _bonus(cover: Cover, fleet: Sequence[FleetPool], horizon: Horizon, policy: Policy, known: Speeds) -> int:
-    """What work inside the guarantee is worth more, per device and slot: at the speed of the slowest model covered."""
-    paces = (known.of(fleet[at].groups[position].model) for at, position in cover.cells)
-    return int(policy.guarantee.micros * min(paces, default=Fraction(1)) * horizon.slot_seconds / 3_600)

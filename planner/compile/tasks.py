@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MILLION: Final = 1_000_000
 _HOUR_MS: Final = 3_600_000
+_SECOND_MS: Final = 1_000
 _LATEST_DUE: Final = 100_000
 """Work that is more slots late than this when the plan starts counts as so many: by then its worth is lost anyway."""
 PRIORITIES: Final = tuple(Priority)
@@ -62,10 +63,14 @@ class Work:
     offered: bool = True
 
 
-def worth(wishes: Sequence[Wish], job: Job, speeds: Speeds, policy: Policy) -> tuple[int, int]:
-    """Worth and premium in micros: rates x work in reference GPU-hours, the least over the variants and models."""
+def least_work(wishes: Sequence[Wish], speeds: Speeds) -> Fraction:
+    """The work in GPU-milliseconds of the reference model: the least over the variants and models."""
     known = (work_milliseconds(wish, speeds) for wish in wishes)
-    work = min((length for length in known if length is not None), default=Fraction(0))
+    return min((length for length in known if length is not None), default=Fraction(0))
+
+
+def worth(work: Fraction, job: Job, policy: Policy) -> tuple[int, int]:
+    """Worth and premium in micros of work in GPU-milliseconds of the reference model."""
     premium = int(policy.guarantee.micros * work / _HOUR_MS) if job.must_be_placed else 0
     return int(policy.rates.of(job.priority).micros * work / _HOUR_MS), premium
 
@@ -142,8 +147,9 @@ def mode(candidate: Candidate, work: Work, ground: Ground, array_row: int | None
     home = None
     if candidate.site.position is not None:
         cell = (candidate.site.at, candidate.site.position)
+        new = least_work(work.wishes, ground.speeds) / (duration * horizon.slot_seconds * _SECOND_MS)
         charges, home = ground.rows.charges(
-            ground.known, work.job.team, cell, candidate.devices, interruptible=work.job.preemptible
+            ground.known, work.job.team, cell, candidate.devices, new, interruptible=work.job.preemptible
         )
     if array_row is not None:
         charges += (Charge(row=array_row, amount=1),)
@@ -174,7 +180,7 @@ def task(
     Waiting before the plan's start is the same in every plan and left out: `since` is never before slot 0.
     """
     job, horizon, policy = work.job, ground.horizon, ground.policy
-    value, premium = worth(work.wishes, job, ground.speeds, policy)
+    value, premium = worth(least_work(work.wishes, ground.speeds), job, policy)
     modes = tuple(mode(candidate, work, ground, array_row) for candidate in work.candidates)
     due = (
         None

@@ -60,7 +60,7 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
     _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
           lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
-    _rule("PLAN604", Job, "the spot market", "leave market out", lambda job: job.market is not Market.NEVER),
+    _rule("PLAN604", Job, "the spot market", "leave market out", lambda job: job.market.spot is not Market.NEVER),
     _rule("PLAN605", Team, "a tree of teams", "leave parent out", lambda team: team.parent is not None),
     _rule("PLAN606", Quota, "a limit on what a team lends", "leave lend out: all of an unused guarantee is lent",
           lambda quota: any(part.lend is not None and part.lend < quota.guaranteed for part in _parts(quota))),

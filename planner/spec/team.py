@@ -10,7 +10,7 @@ from pydantic import Field
 from planner.catalog import Vendor
 from planner.spec.envelope import Envelope, Priority
 from planner.spec.fields import Count, Duration, Flag, Line, Models, Money, Name, Positive, SpecModel, When, Word
-from planner.spec.work import Checkpoint, Environment, Market, MaxCost, Mount, Needs, WorkPlace
+from planner.spec.work import Checkpoint, Environment, Markets, MaxCost, Mount, Needs, WorkPlace
 
 
 class BudgetPeriod(StrEnum):
@@ -49,7 +49,9 @@ class TeamDefaults(SpecModel):
     movable: Annotated[Flag | None, Field(description="Whether begun jobs may move to other nodes.")] = None
     min_run: Annotated[Duration | None, Field(description="How long a job runs before it may be interrupted.")] = None
     retries: Annotated[Count | None, Field(description="How often a failed job is planned again.")] = None
-    market: Annotated[Market | None, Field(description="Use of the spot market.")] = None
+    market: Annotated[Markets | None, Field(description="Use of the spot market: never, allowed, prefer or only.")] = (
+        None
+    )
     max_cost: Annotated[MaxCost | None, Field(description="Hard limit on cloud cash of a job.")] = None
     place: Annotated[WorkPlace | None, Field(description="Where work may run.")] = None
     needs: Annotated[Needs | None, Field(description="What nodes must have.")] = None

@@ -47,6 +47,12 @@ class Market(StrEnum):
     ONLY = "only"
 
 
+class Markets(SpecModel):
+    """Which markets of a cloud work may run on beside the regular one."""
+
+    spot: Annotated[Market, Field(description="Machines that the cloud takes back.")] = Market.NEVER
+
+
 class Isolation(StrEnum):
     """How far work that shares a device must be kept apart: hard means that memory and faults are."""
 
@@ -341,7 +347,7 @@ class Work(Envelope):
     cpus_per_gpu: Annotated[Positive | None, Field(description="CPU cores per device, instead of cpus.")] = None
     memory_per_gpu: Annotated[Memory | None, Field(description="Host memory per device, instead of memory.")] = None
     topology: Annotated[Topology | None, Field(description="How close together its parts run.")] = None
-    market: Annotated[Market, Field(description="Use of the spot market.")] = Market.NEVER
+    market: Annotated[Markets, Field(description="Use of the spot market: never, allowed, prefer or only.")] = Markets()
     place: Annotated[WorkPlace, Field(description="Where it may run.")] = WorkPlace()
     data: Annotated[Word | None, Field(description="The site, region or edge location where its data is.")] = None
     egress: Annotated[Memory | None, Field(description="How much data a run elsewhere has to fetch.")] = None

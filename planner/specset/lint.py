@@ -97,10 +97,11 @@ def _tell_host_memory(item: Item[Job] | Item[Service], given: int, device: int, 
 
 def _checkpoint(item: Item[Job], spec: Job, faults: Faults) -> None:
     if spec.checkpoint is None:
-        if spec.market is not Market.NEVER:
-            summary = f"market: {spec.market}, but no checkpoint: all work is lost when the machine is taken back"
-            help_text = "add checkpoint: {every: 20m}, or write market: never"
-            faults.warn("LINT508", item, ("market",), summary, help=help_text)
+        if spec.market.spot is not Market.NEVER:
+            spot = f"market: {{spot: {spec.market.spot}}}"
+            summary = f"{spot}, but no checkpoint: all work is lost when the machine is taken back"
+            help_text = "add checkpoint: {every: 20m}, or write market: {spot: never}"
+            faults.warn("LINT508", item, ("market", "spot"), summary, help=help_text)
     elif spec.preemptible and spec.checkpoint.every > LONGEST_CHECKPOINT:
         summary = f"the job may be interrupted, but checkpoints only every {spec.checkpoint.every}"
         help_text = f"up to that much work is lost each time: write at most {LONGEST_CHECKPOINT}, or preemptible: false"

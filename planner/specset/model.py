@@ -27,7 +27,7 @@ _WORDS_ONLY: Final = frozenset({"title", "description", "formerly", "labels"})
 _WISHES: Final = frozenset({
     "priority", "submitted", "duration", "window", "after", "checkpoint", "preemptible", "movable", "min_run",
     "retries", "market", "max_cost", "place", "data", "egress", "required", "pin", "topology", "load", "service_time",
-    "latency_target", "headroom", "milliqps_per_replica", "spread",
+    "latency_target", "headroom", "milliqps_per_replica", "spread", "name",
 })  # fmt: skip
 
 
@@ -166,8 +166,8 @@ class SpecSet:
     def spec_hash(self, where: str) -> str:
         """`sha256:…` over what the work at an address runs.
 
-        Titles, labels and all that only says when, where or how gladly it should run are left out, so that changing
-        them does not make a new run of finished work. The hash of anything but work covers all of it but its free text.
+        Names, titles, labels and all that only says when, where or how gladly it should run are left out, so that
+        changing them does not make a new run of finished work. Of anything but work all but its free text counts.
         """
         spec = self._index[Address(without_index(where))]
         without = _WORDS_ONLY | _WISHES if isinstance(spec, Job | Service) else _WORDS_ONLY

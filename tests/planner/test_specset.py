@@ -51,7 +51,7 @@ defaults:
   priority: P1
   checkpoint: {every: 20m}
   duration: {limit: 24h}
-  market: allowed
+  market: {spot: allowed}
   preemptible: false
   env: {NCCL_DEBUG: WARN, HF_HOME: /hf}
 """
@@ -88,10 +88,10 @@ def test_an_empty_tree_has_the_default_policy() -> None:
 
 
 def test_defaults_of_the_team_hold_where_the_job_says_nothing() -> None:
-    job = job_with("env: {HF_HOME: /scratch}\nmarket: never\n").job("vision/resnet")
+    job = job_with("env: {HF_HOME: /scratch}\nmarket: {spot: never}\n").job("vision/resnet")
     assert job.priority is Priority.P1
     assert job.preemptible is False
-    assert job.market is Market.NEVER
+    assert job.market.spot is Market.NEVER
     assert job.checkpoint is not None and job.checkpoint.every == Duration.parse("20m")
     assert (job.duration.expected, job.duration.limit) == (Duration.parse("18h"), Duration.parse("24h"))
     assert [(name, value.value) for name, value in job.env] == [("HF_HOME", "/scratch"), ("NCCL_DEBUG", "WARN")]

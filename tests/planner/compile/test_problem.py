@@ -82,9 +82,41 @@ def test_waiting_before_the_plan_is_left_out_and_kept_on_record() -> None:
 
 
 def test_a_quota_alone_has_limit_and_guarantee_in_one_row() -> None:
-    (row,) = rows_of(a_quota(guaranteed=4, limit=6), a_job(gpus=4)).values()
-    assert (row.limit, row.guarantee) == ((6,) * 24, (4,) * 24)
-    assert row.bonus_micros == 100_000_000
+    row, new = rows_of(a_quota(guaranteed=4, limit=6), a_job(gpus=4)).values()
+    assert (row.limit, row.guarantee, row.bonus_micros) == ((6,) * 24, (4,) * 24, 0)
+    assert (new.limit, new.guarantee, new.bonus_micros) == (None, (4_000,) * 24, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("duration", "thousandths"),
+    [("4h", 4_000), ("3h59m", 3_983), ("210m", 3_500)],
+    ids=["whole slots count whole", "a slot that is not filled counts in part", "half a slot of four"],
+)
+def test_new_work_counts_towards_the_bonus_as_far_as_it_fills_its_slots(duration: str, thousandths: int) -> None:
+    compiled = compile_specs(a_cluster(), a_quota(guaranteed=4), a_job(gpus=4, duration=duration))
+    (mode,) = compiled.problem.tasks[0].modes
+    assert [(charge.row, charge.amount) for charge in mode.charges] == [(0, 4), (1, thousandths)]
+
+
+def test_a_job_earns_the_same_bonus_on_a_slower_model() -> None:
+    pools = (a_pool(), a_pool("mi300x", model="mi300x"))
+    variants = [
+        {"name": "cuda", "vendor": "nvidia", "image": "a:cu13"},
+        {"name": "rocm", "vendor": "amd", "image": "a:rocm7"},
+    ]
+    quotas = (
+        a_quota("green", gpus={"pool": "dc1/h100"}, guaranteed=8),
+        a_quota("red", gpus={"pool": "dc1/mi300x"}, guaranteed=8),
+    )
+    job = a_job(gpus=8, duration={"h100-sxm5-80gb": "10h", "mi300x": "20h"}, variants=variants)
+    problem = compile_specs(a_cluster(*pools), *quotas, job).problem
+    earned = [
+        sum(charge.amount * problem.rows[charge.row].bonus_micros for charge in mode.charges) * mode.duration
+        for mode in problem.tasks[0].modes
+    ]
+    assert [mode.duration for mode in problem.tasks[0].modes] == [10, 20]
+    assert earned[0] == 8 * 10 * 100_000_000
+    assert 0 <= earned[0] - earned[1] < earned[0] // 500
 
 
 def test_a_more_specific_quota_decides_what_is_guaranteed_and_both_limits_hold() -> None:
@@ -92,15 +124,25 @@ def test_a_more_specific_quota_decides_what_is_guaranteed_and_both_limits_hold()
     narrow = a_quota("narrow", guaranteed=4, limit=8, gpus={"pool": "dc1/h100"})
     compiled = compile_specs(a_cluster(a_pool(), a_pool("l40s", model="l40s")), wide, narrow, a_job(gpus=1))
     subjects = [row.subject for row in compiled.problem.rows]
-    assert subjects == ["quota/narrow", "quota/wide", "quota/wide guarantee"]
+    assert subjects == [
+        "quota/narrow",
+        "quota/narrow guarantee, for new work",
+        "quota/wide",
+        "quota/wide guarantee",
+        "quota/wide guarantee, for new work",
+    ]
     mode = compiled.problem.tasks[0].modes[0]
-    assert [subjects[charge.row] for charge in mode.charges] == ["quota/narrow", "quota/wide"]
+    assert [subjects[charge.row] for charge in mode.charges] == [
+        "quota/narrow",
+        "quota/narrow guarantee, for new work",
+        "quota/wide",
+    ]
     assert mode.home == 0
 
 
 def test_a_slot_partly_inside_a_window_takes_the_lower_figure() -> None:
     windows = [{"when": "daily 08:30-20:30", "guaranteed": 6, "limit": 7}]
-    (row,) = rows_of(a_quota(guaranteed=2, limit=8, windows=windows), a_job()).values()
+    row, _ = rows_of(a_quota(guaranteed=2, limit=8, windows=windows), a_job()).values()
     assert row.guarantee == (2,) * 9 + (6,) * 11 + (2,) * 4
     assert row.limit == (8,) * 8 + (7,) * 13 + (8,) * 3
 
@@ -108,8 +150,8 @@ def test_a_slot_partly_inside_a_window_takes_the_lower_figure() -> None:
 def test_uninterruptible_work_has_a_row_of_its_own_inside_the_guarantee() -> None:
     compiled = compile_specs(a_cluster(), a_quota(guaranteed=4), a_job("a", gpus=4, preemptible=False), a_job("b"))
     rows = compiled.problem.rows
-    assert [row.limit for row in rows] == [None, (4,) * 24]
-    assert [len(task.modes[0].charges) for task in compiled.problem.tasks] == [2, 1]
+    assert [row.limit for row in rows] == [None, None, (4,) * 24]
+    assert [len(task.modes[0].charges) for task in compiled.problem.tasks] == [3, 2]
 
 
 def test_a_team_without_a_quota_charges_nothing() -> None:

@@ -50,7 +50,7 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN602", [SHARED, a_job(gpus="1/4")]),
     ("PLAN603", [MIG]),
     ("PLAN603", [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})]),
-    ("PLAN604", [a_job(market="allowed", checkpoint={"every": "20m"})]),
+    ("PLAN604", [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})]),
     ("PLAN605", [a_team("research"), a_team(parent="research")]),
     ("PLAN606", [a_quota(guaranteed=8, lend=4)]),
     ("PLAN607", [a_quota(guaranteed=8, weight=2)]),
