@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from solvers.canonical import ordered, restored
+from solvers.canonical import lined_up, ordered, restored
 from solvers.problem import Problem
 from solvers.search import Search
 from solvers.solution import Proof, Solution
@@ -67,7 +67,8 @@ def solve(
     exact = _exact(order.problem, search, units, reporter) if units else None
     if units and exact is None and not search.closed:
         search.improve(units, reporter.ask)
-    found = restored(order, exact or search.solution())
+    best = exact or search.solution()
+    found = restored(order, replace(best, assignments=lined_up(order.problem, best.assignments)))
     solution = _labelled(replace(found, assignments=split(problem, found.assignments)))
     _check(problem, solution)
     return solution
