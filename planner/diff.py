@@ -206,6 +206,8 @@ def _job(
     before = _run(old) if isinstance(old, Placement) else None
     after = _run(new) if isinstance(new, Placement) else None
     effect = _paired(before, after) if before and after else _single(old, new)
+    if effect is None and formerly != address:
+        effect = Effect.EDITED  # whoever looks for it must learn its name
     if effect is None:
         return None
     reasons = new.reasons if new else ()

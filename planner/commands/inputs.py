@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,21 +13,64 @@ if TYPE_CHECKING:
 
     from planner.diagnostics import Diagnostic
     from planner.plan import Plan
+    from planner.source import SourceFile
+    from planner.spec.snapshot import Snapshot
     from planner.specset import LoadResult, SpecSet
 
 
-def load(path: Path) -> LoadResult:
-    """Read and check the specs at or below `path`; a tree without any spec is a mistake, not an empty fleet."""
+def files(path: Path) -> tuple[SourceFile, ...]:
+    """The spec files at or below `path`; a tree without any is a mistake, not an empty fleet."""
     from planner.source import read_tree
-    from planner.specset import load as load_specs
 
     try:
-        files = read_tree(path)
+        found = read_tree(path)
     except FileNotFoundError:
         raise UsageError(f"there is no directory or file '{path}'; name the folder with the specs") from None
-    if not files:
+    if not found:
         raise UsageError(f"there are no .yaml or .yml files below '{path}'")
-    return load_specs(files)
+    return found
+
+
+def load(path: Path) -> LoadResult:
+    """Read and check the specs at or below `path`."""
+    from planner.specset import load as load_specs
+
+    return load_specs(files(path))
+
+
+def tree_with(
+    found: tuple[SourceFile, ...], snapshot: Path | None, *, prefix: str = ""
+) -> tuple[SpecSet, Snapshot | None, tuple[Diagnostic, ...]]:
+    """The specs in files with their warnings, and the snapshot in the file of that name, checked against them.
+
+    Places in diagnostics get `prefix` before their file.
+    """
+    from planner.specset import load as load_specs
+    from planner.specset import read_tree
+
+    result = load_specs(found)
+    if result.specset is None:
+        raise SpecError(placed(result.diagnostics, prefix))
+    if snapshot is None:
+        return result.specset, None, result.diagnostics
+    try:
+        both = load_specs((*found, *read_tree(snapshot)))
+    except FileNotFoundError:
+        raise UsageError(f"there is no snapshot '{snapshot}'") from None
+    if both.specset is None:
+        raise SpecError(both.diagnostics)
+    seen = [item for item in both.specset.snapshots if item not in result.specset.snapshots]
+    if len(seen) != 1:
+        raise UsageError(f"'{snapshot}' holds {len(seen)} documents of kind Snapshot; one is expected")
+    return result.specset, seen[0], result.diagnostics
+
+
+def placed(diagnostics: Iterable[Diagnostic], prefix: str) -> tuple[Diagnostic, ...]:
+    """Diagnostics whose files are named with `prefix` before them, such as the commit that they are of."""
+    return tuple(
+        replace(item, place=replace(item.place, file=prefix + item.place.file)) if item.place else item
+        for item in diagnostics
+    )
 
 
 def valid(path: Path) -> SpecSet:

@@ -81,11 +81,15 @@ budget = click.option(
     metavar="N",
     help="The effort in the solver's own units; 0 builds a plan and does not improve it.",
 )
-base = refused(
-    "--base",
-    "--base reads specs from git, which comes with git support; name two directories or lock files.",
-    takes_value=True,
-)
+base = click.option(
+    "--base", metavar="REF",
+    help="Compare with the commit where HEAD parted from this branch, tag or commit; say origin/main in a review.",
+)  # fmt: skip
+ref = click.option("--ref", metavar="REF", help="Read the specs of this commit, branch or tag instead of the files.")
+specs = click.option(
+    "--specs", default=Path("specs"), show_default=True, type=click.Path(path_type=Path), metavar="PATH",
+    help="Where the specs are, in the files and in every commit.",
+)  # fmt: skip
 enforce = refused(
     "--enforce", "--enforce holds the finished plan against Policy.safety, which comes with apply.", takes_value=False
 )
@@ -95,8 +99,6 @@ def formats(*names: str) -> Callable[[F], F]:
     """`--format` with the forms that a verb has; the first is the default."""
 
     def check(context: click.Context, parameter: click.Parameter, value: str) -> str:
-        if value == "markdown":
-            raise click.UsageError("--format markdown comes with pull request comments; use text or json.", context)
         if value not in names:
             raise click.BadParameter(f"'{value}' is not one of {', '.join(names)}.", context, parameter)
         context.meta[FORMAT] = value

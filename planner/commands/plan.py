@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from planner.commands import console, inputs, options
-from planner.diagnostics import PlannerError
+from planner.diagnostics import PlannerError, SpecError, UsageError
 from planner.exits import Exit, worst
 
 if TYPE_CHECKING:
     from planner.commands.planning import Wish
-    from planner.diagnostics import Diagnostic
+    from planner.commands.trees import Given
+    from planner.diff import Changes
     from planner.plan import Plan
-    from planner.specset import SpecSet
+    from planner.workspace import Commit, Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parted:
+    """The commit that a change is compared with, and its specs, unless they are missing or invalid."""
+
+    commit: Commit
+    given: Given | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """The commit that a change is compared with, and its plan, unless it has none; `renamed` leads to new addresses."""
+
+    commit: Commit
+    before: Plan | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def changes(self, plan: Plan) -> Changes | None:
+        """What `plan` changes."""
+        from planner.diff import compare
+
+        return compare(self.before, plan, renamed=self.renamed) if self.before else None
+
 
 _OUT: Final = click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
@@ -35,6 +61,7 @@ _EMIT: Final = click.option(
     type=click.Choice(["problem", "solution"]),
     help="Print what the solver is given or answers, as JSON; write no lock.",
 )
+_FORMATS: Final = options.formats("text", "json", "github", "markdown")
 
 
 @options.verb(
@@ -43,11 +70,12 @@ _EMIT: Final = click.option(
     "planner plan",
     "planner plan specs --at 2026-12-01T00:00:00Z --out build/plan.lock.json",
     "planner plan --effort normal --detailed-exitcode",
+    "planner plan --base origin/main --format markdown > comment.md",
     "planner plan --format json > plan.json",
     "planner plan --emit problem > problem.json",
     options=(
-        options.specs_path, options.at, options.effort, options.budget, _OUT, options.formats("text", "json", "github"),
-        _LOCK, _SNAPSHOT, options.detailed_exitcode, _EMIT, options.full, options.base, options.enforce,
+        options.specs_path, options.at, options.effort, options.budget, _OUT, _FORMATS, _LOCK, _SNAPSHOT,
+        options.detailed_exitcode, _EMIT, options.full, options.ref, options.base, options.enforce,
     ),
 )  # fmt: skip
 def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
@@ -62,41 +90,89 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     detailed_exitcode: bool,
     emit: str | None,
     full: bool,
+    ref: str | None,
+    base: str | None,
     colour: str,
 ) -> Exit:
     """Plan the specs at PATH (default: specs) and write the plan to a lock file.
 
-    The plan depends on files and flags only: the same ones give the same bytes on any machine and day. Ctrl-C asks for
-    the best plan so far, which is shown but not written. Exits with 4 when required work has no place.
+    The plan depends on files, commits and flags only: the same ones give the same bytes on any machine and day. Ctrl-C
+    asks for the best plan so far, which is shown but not written. Exits with 4 when required work has no place.
+
+    With --base, the plan starts from that of the commit where HEAD parted from the base, is held to the base's safety
+    and denials, and is shown with all that it changes.
     """
     from planner.commands import planning
 
+    given, parted = _read(path, snapshot, ref, base)
+    wish = planning.Wish(at=at, effort=effort, budget=budget, colour=colour)
+    console.err(inputs.diagnostics_text(given.warnings, form) if form == "github" else "")
     beside = inputs.lock_beside(path)
-    specset, seen, warnings = planning.tree_with(path, snapshot)
-    wish = planning.Wish(at=at, effort=effort, budget=budget, snapshot=seen, colour=colour)
-    console.err(inputs.diagnostics_text(warnings, form) if form == "github" else "")
-    previous = planning.previous_plan(lock, beside)
-    if emit:
-        console.out(planning.emitted(emit, specset, wish, previous))
-        return Exit.OK
     target = out or beside
-    plan, interrupted = _planned(specset, wish, previous, warnings, target)
+    review = _review(given, parted, wish, lock) if parted else None
+    previous = review.before if review else planning.previous_plan(lock, beside)
+    if emit:
+        console.out(planning.emitted(emit, given, wish, previous))
+        return Exit.OK
+    plan, interrupted = _planned(given, wish, previous, target)
     if not interrupted:
         _write(target, plan)
-    _show(plan, target, form, full, colour)
+    _show(plan, review, target, form, full, colour)
     return _code(plan, previous, detailed_exitcode, interrupted, target)
 
 
-def _planned(
-    specset: SpecSet, wish: Wish, previous: Plan | None, warnings: Iterable[Diagnostic], target: Path
-) -> tuple[Plan, bool]:
+def _read(path: Path, snapshot: Path | None, ref: str | None, base: str | None) -> tuple[Given, Parted | None]:
+    """The specs to plan, and the commit that they are compared with."""
+    from planner.commands import sides, trees
+
+    with trees.repository(path) as work:
+        if ref is None:
+            given = trees.folder(path, work, snapshot)
+            trees.tell_uncommitted(work)
+        else:
+            at = trees.resolved(work, path, ref)
+            assert work is not None
+            given = trees.commit(path, work, at, snapshot)
+        if base is None:
+            return given, None
+        commit = sides.parting(work, base, path)
+        assert work is not None
+        parted = Parted(commit=commit, given=_given_at(path, work, commit))
+    return (trees.guarded(given, parted.given) if parted.given else given), parted
+
+
+def _given_at(path: Path, work: Workspace, commit: Commit) -> Given | None:
+    """The specs of the base; when they are missing or invalid, the change may be what mends that, so it is planned."""
+    from planner.commands import trees
+
+    try:
+        return trees.commit(path, work, commit)
+    except (SpecError, UsageError) as error:
+        reason = f"{len(error.diagnostics)} errors in its specs" if error.diagnostics else str(error)
+        console.err(f"note: no comparison with {commit.name} ({commit.short}): {reason}\n")
+        return None
+
+
+def _review(given: Given, parted: Parted, wish: Wish, lock: Path | None) -> Review:
+    """The plan of the base for the same start, made from the lock that it has or that is named."""
+    from planner.commands import planning
+    from planner.units import format_time
+
+    if parted.given is None:
+        return Review(commit=parted.commit)
+    same = replace(wish, at=format_time(planning.started(given, wish)))
+    before, _ = planning.recorded(parted.given, same, inputs.lock(lock) if lock else parted.given.lock)
+    return Review(commit=parted.commit, before=before, renamed=planning.renamed(given.specset, before))
+
+
+def _planned(given: Given, wish: Wish, previous: Plan | None, target: Path) -> tuple[Plan, bool]:
     """Plan; an answer that fails its check is kept beside the lock, so that it can be replayed."""
     from planner import lockfile
     from planner.commands.planning import planned
     from planner.pipeline import WrongSolution
 
     try:
-        return planned(specset, wish, previous, warnings)
+        return planned(given, wish, previous)
     except WrongSolution as error:
         kept = target.with_name("planner-failure.json")
         lockfile.write(kept, error.instance)
@@ -110,15 +186,32 @@ def _write(target: Path, plan: Plan) -> None:
     lockfile.write(target, to_json(plan))
 
 
-def _show(plan: Plan, target: Path, form: str, full: bool, colour: str) -> None:
+def _show(plan: Plan, review: Review | None, target: Path, form: str, full: bool, colour: str) -> None:
     from planner.plan import to_json
+    from planner.report.difference import difference_page
     from planner.report.plan import plan_page
 
-    if form == "json":
-        console.out(to_json(plan))
-        return
-    medium = console.medium(full=full)
-    console.show(plan_page(plan, medium, lock=str(target)), medium, colour)
+    match form:
+        case "json":
+            console.out(to_json(plan))
+        case "markdown":
+            console.out(_comment(plan, review, target))
+        case _:
+            medium = console.medium(full=full)
+            console.show(plan_page(plan, medium, lock=str(target)), medium, colour)
+            changes = review.changes(plan) if review else None
+            if review and review.before and changes:
+                console.out("\n")
+                console.show(difference_page(changes, review.before, plan, medium), medium, colour)
+
+
+def _comment(plan: Plan, review: Review | None, target: Path) -> str:
+    from planner.report import comment
+
+    if review is None:
+        return comment.comment(plan, lock=str(target))
+    base = comment.Base(commit=review.commit.id, plan=review.before)
+    return comment.comment(plan, base=base, changes=review.changes(plan), lock=str(target))
 
 
 def _code(plan: Plan, previous: Plan | None, detailed: bool, interrupted: bool, target: Path) -> Exit:

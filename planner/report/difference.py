@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -50,26 +50,28 @@ _WIDE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
+class Telling:
+    """How an effect is spoken of: its sign, in a count, as a title, and its tone."""
+
     sign: str
     word: str
     title: str
     speak: Callable[[str], Span]
 
 
-_TELLINGS: Final = {
-    Effect.DISPLACED: _Telling("x", "no longer run", "No longer run", bad),
-    Effect.PLACED: _Telling("+", "now run", "Now run", good),
-    Effect.LATER: _Telling(">", "later", "Later", care),
-    Effect.EARLIER: _Telling("<", "earlier", "Earlier", good),
-    Effect.RESHAPED: _Telling("~", "run differently", "Run differently, at the same time", care),
-    Effect.MOVED: _Telling("~", "move", "Move, at the same time", care),
-    Effect.EDITED: _Telling("=", "edited in place", "Edited, at the same place and time", quiet),
-    Effect.ADDED: _Telling("+", "new", "New", good),
-    Effect.REFUSED: _Telling("x", "new without a place", "New, without a place", bad),
-    Effect.REMOVED: _Telling("-", "gone", "Gone", strong),
-    Effect.DROPPED: _Telling("-", "gone that did not run", "Gone, did not run before", quiet),
-    Effect.REASONS: _Telling("=", "still do not run, for other reasons", "Still do not run, for other reasons", quiet),
+TELLINGS: Final[Mapping[Effect, Telling]] = {
+    Effect.DISPLACED: Telling("x", "no longer run", "No longer run", bad),
+    Effect.PLACED: Telling("+", "now run", "Now run", good),
+    Effect.LATER: Telling(">", "later", "Later", care),
+    Effect.EARLIER: Telling("<", "earlier", "Earlier", good),
+    Effect.RESHAPED: Telling("~", "run differently", "Run differently, at the same time", care),
+    Effect.MOVED: Telling("~", "move", "Move, at the same time", care),
+    Effect.EDITED: Telling("=", "edited in place", "Edited, at the same place and time", quiet),
+    Effect.ADDED: Telling("+", "new", "New", good),
+    Effect.REFUSED: Telling("x", "new without a place", "New, without a place", bad),
+    Effect.REMOVED: Telling("-", "gone", "Gone", strong),
+    Effect.DROPPED: Telling("-", "gone that did not run", "Gone, did not run before", quiet),
+    Effect.REASONS: Telling("=", "still do not run, for other reasons", "Still do not run, for other reasons", quiet),
 }
 
 
@@ -101,7 +103,7 @@ def _header(changes: Changes, before: Plan, after: Plan, medium: Medium) -> tupl
 
 def _counts(changes: Changes) -> Line:
     parts: list[Span] = []
-    for effect, telling in _TELLINGS.items():
+    for effect, telling in TELLINGS.items():
         if count := len(changes.of(effect)):
             parts += [telling.speak(f"{telling.sign} {count:,} {telling.word}"), Span("   ")]
     return line(*parts, quiet(f"= {changes.unchanged:,} unchanged"))
@@ -137,7 +139,7 @@ def _jobs(items: Sequence[JobChange], effect: Effect, after: Plan, medium: Mediu
     if not items:
         return ()
     rows = _alike(items)
-    heading = Heading(title=_TELLINGS[effect].title, note=plural(len(items), "job"))
+    heading = Heading(title=TELLINGS[effect].title, note=plural(len(items), "job"))
     if medium.full or len(rows) <= LISTED:
         return heading, _table(rows, after, medium)
     rest = sum(len(row) for row in rows[HEAD:])

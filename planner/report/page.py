@@ -47,9 +47,10 @@ class Prose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preformatted:
-    """Lines that must not be wrapped: drawings."""
+    """Lines that must not be wrapped: drawings, or the words of a `language` that some media draw."""
 
     lines: tuple[Line, ...]
+    language: str = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

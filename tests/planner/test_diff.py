@@ -205,3 +205,9 @@ def test_another_proof_or_price_is_not_a_change() -> None:
     )
     status = Status(complete=True, proof="optimal", value_micros=996, bound_micros=996, gap_micros=0, gap_ppm=0)
     assert not compare(a_plan(), a_plan(prices=(price,), status=status)).any
+
+
+def test_a_rename_is_told_even_when_nothing_else_changes() -> None:
+    before, after = a_plan([a_placement("vision/old")]), a_plan([a_placement("vision/new")])
+    (change,) = compare(before, after, renamed={"job/vision/old": "job/vision/new"}).jobs
+    assert (change.effect, change.address, change.formerly) == (Effect.EDITED, "job/vision/new", "job/vision/old")
