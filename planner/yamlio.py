@@ -74,6 +74,14 @@ def read(file: SourceFile) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]
     return tuple(documents), tuple(faults)
 
 
+def rendered(text: str) -> list[Any]:
+    """The documents of a text that a renderer wrote, with all their keys, as the tools that they are for read them.
+
+    Not for specs: it keeps `x-` keys, has no limits, and takes unquoted words by the rules of YAML 1.1.
+    """
+    return list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+
+
 def _decoded(file: SourceFile) -> tuple[str, Diagnostic | None]:
     if len(file.text) > FILE_BYTES:
         summary = f"the file is larger than {FILE_BYTES >> 20} MiB"

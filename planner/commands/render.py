@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.commands import console, inputs, options
-from planner.diagnostics import Stale, UsageError
+from planner.diagnostics import PlannerError, Stale, UsageError
 from planner.exits import Exit
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def command(lock: Path, out: Path, specs: Path, target: str | None, check: bool,
 
     The specs must be those that were planned: when they differ, nothing is written and the exit code is 5.
     """
-    from planner import outfolder
-    from renderers import render
+    from planner import outfolder, yamlio
+    from renderers import render, verify
 
     plan, specset = inputs.lock(lock), inputs.valid(specs)
     _refuse_stale(plan, specset, lock, specs)
@@ -57,6 +57,7 @@ def command(lock: Path, out: Path, specs: Path, target: str | None, check: bool,
         names = ", ".join(cluster.name for cluster in specset.clusters)
         raise UsageError(f"there is no cluster '{target}' in {specs}; there are: {names}")
     rendered = render(plan, specset)
+    _refuse_faulty(verify(rendered, plan, specset, yamlio.rendered))
     files = [
         outfolder.File(path=manifest.path, text=manifest.text, executable=manifest.executable)
         for manifest in rendered.manifests
@@ -74,6 +75,13 @@ def _refuse_stale(plan: Plan, specset: SpecSet, lock: Path, specs: Path) -> None
             f"{lock} was planned from other specs than those in {specs}: it says {plan.inputs.specs_digest}, they are"
             f" {specset.digest}; plan again with: planner plan {specs}"
         )
+
+
+def _refuse_faulty(faults: tuple[str, ...]) -> None:
+    """Manifests that say anything but the plan are worse than none: they are held against it before they are written."""
+    if faults:
+        rest = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise PlannerError(f"nothing was written, for the manifests are not what was planned: {faults[0]}{rest}")
 
 
 def _told(found: Difference, count: int, out: Path, check: bool) -> str:

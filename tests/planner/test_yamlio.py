@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.source import FILE_BYTES, SourceFile
-from planner.yamlio import DEPTH, NODES, Document, locate, path_text, read, written
+from planner.yamlio import DEPTH, NODES, Document, locate, path_text, read, rendered, written
 
 
 def documents(text: str | bytes) -> tuple[Document, ...]:
@@ -181,3 +181,7 @@ def test_whatever_the_bytes_are_each_fault_has_a_place_in_the_file(data: bytes) 
         assert fault.place is not None
         assert 1 <= fault.place.line <= len(lines)
         assert 1 <= fault.place.column < fault.place.end_column
+
+
+def test_what_a_renderer_wrote_is_read_with_all_its_keys() -> None:
+    assert rendered('x-planner: {"x-y": "NO"}\n---\n1\n') == [{"x-planner": {"x-y": "NO"}}, 1]

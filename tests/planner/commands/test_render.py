@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from planner.exits import Exit
 from planner.outfolder import INDEX
+from planner.plan import Plan
+from planner.specset import SpecSet
 from tests.planner.commands.conftest import PLAN, Run, job
 
 
@@ -79,3 +82,22 @@ def test_a_folder_of_somebody_else_is_left_alone(run: Run, planned: Path) -> Non
     assert done.code == Exit.FAILURE
     assert "was not rendered here" in done.err
     assert files(planned / "mine") == {name}
+
+
+def test_manifests_that_are_not_what_was_planned_are_not_written(
+    run: Run, planned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import renderers
+    from renderers import Rendered
+
+    made = renderers.render
+
+    def dropping(plan: Plan, specset: SpecSet) -> Rendered:
+        result = made(plan, specset)
+        return replace(result, manifests=tuple(item for item in result.manifests if "/job-" not in item.path))
+
+    monkeypatch.setattr(renderers, "render", dropping)
+    done = run("render", "--out", "m")
+    assert done.code == Exit.FAILURE
+    assert "nothing was written" in done.err
+    assert not (planned / "m").exists()
