@@ -57,13 +57,19 @@ def comment(
     closing = _closing(plan, lock)
     room = limit - len((opening + closing).encode()) - _RESERVED
     body, left_out = [], False
-    every = (*_changed(plan, before, changes), *_timeline(plan, changes), *_whole(plan, is_open=changes is None))
-    for section in every:
-        cut = folded(section, room if section.is_open else room * 2 // 3)
-        left_out = left_out or cut.left_out > 0
-        if cut.text:
-            body.append(cut.text)
+    parts = (
+        ("", _changed(plan, before, changes)),
+        ("#### The whole plan\n" if changes and changes.any else "", _plan(plan, changes)),
+    )
+    for title, own in parts:
+        cuts = []
+        for section in own:
+            cut = folded(section, room if section.is_open else room * 2 // 3)
             room -= len(cut.text.encode()) + 1
+            cuts.append(cut)
+        left_out = left_out or any(cut.left_out for cut in cuts)
+        texts = [cut.text for cut in cuts if cut.text]
+        body += [title, *texts] if title and texts else texts
     notice = "_Parts are left out for length; the lock file of this run has everything._\n\n" if left_out else ""
     return _header(plan, base, truncated=left_out) + opening + "\n".join(body) + "\n" + notice + closing
 
@@ -88,7 +94,7 @@ def _header(plan: Plan, base: Base | None, *, truncated: bool) -> str:
 def _verdict(plan: Plan, changes: Changes | None) -> str:
     parts = list(_told(plan, changes))
     stopped = changes.of(Effect.DISPLACED, Effect.REFUSED) if changes else plan.unplaced
-    late = changes.becoming_late if changes else [item for item in plan.placements if item.late_seconds]
+    late = changes.of(Effect.LATER) if changes else [item for item in plan.placements if item.late_seconds]
     mark = "❌" if stopped or not plan.status.complete else "⚠️" if late else "✅"
     return f"{mark} Plan {code(short_digest(plan.digest))}: {as_markdown(line(', '.join(parts)))}"
 
@@ -155,6 +161,11 @@ def _timeline(plan: Plan, changes: Changes | None) -> Iterator[Section]:
         text, note = gantt(plan, changed)
         drawn = Preformatted(lines=tuple(map(line, text.splitlines())), language="mermaid")
         yield Section(title="Timeline", note=note, blocks=(drawn,))
+
+
+def _plan(plan: Plan, changes: Changes | None) -> Iterator[Section]:
+    yield from _timeline(plan, changes)
+    yield from _whole(plan, is_open=changes is None)
 
 
 def _whole(plan: Plan, *, is_open: bool) -> Iterator[Section]:

@@ -19,7 +19,7 @@ LONGEST_TEXT: Final = 300
 _PLAIN: Final = re.compile(
     r"""["'(]*[+-]?(?!www\.|gh-)[^\W_]+(?:[.,/'+-][^\W_]+|:[0-9]+)*[)"',.;:!?%]*""", re.IGNORECASE
 )
-_SIGNS: Final = frozenset(("=", "→", "·", "…", "%", "/", "\N{EN DASH}", "\N{EM DASH}", "✅", "❌", "⚠️"))
+_SIGNS: Final = re.compile(r"[=→·…%/\u2013█░▁▂▃▄▅▆▇✅❌]+|[,;:.)]|⚠️")
 _ESCAPED_SIGNS: Final = {"<": "&lt;", ">": "&gt;", "+": "\\+", "-": "\\-", "~": "\\~", "!": "\\!", "->": "\\-&gt;"}
 _TICKED: Final = re.compile(r"[A-Za-z0-9_./,:;=+()\[\]{}@#<>*~&%^!?'\"-]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_./:,\[\]+-]*[/_\[:.][A-Za-z0-9_./:,\[\]+-]*")
@@ -138,11 +138,11 @@ def as_markdown(item: Line) -> str:
 
 
 def _span(span: Span) -> str:
-    text = clipped(span.text)
-    core = text.strip()
+    text = clipped(printable(span.text))
+    core = text.strip(" ")
     if not core:
         return " " if text else ""
-    before, after = text[: len(text) - len(text.lstrip())] and " ", text[len(text.rstrip()) :] and " "
+    before, after = (" " if text.startswith(" ") else ""), (" " if text.endswith(" ") else "")
     stands_out = span.tone in (Tone.STRONG, Tone.BAD, Tone.CARE) and any(map(str.isalnum, core))
     shown = text_of(core)
     if span.tone is Tone.STRONG and _NAME.fullmatch(core):
@@ -166,7 +166,7 @@ def _word(word: str) -> str:
 
 def _is_plain(word: str) -> bool:
     """Whether a word means nothing but itself; two colons can make an emoji."""
-    return not word or word in _SIGNS or bool(_PLAIN.fullmatch(word) and word.count(":") < 2)
+    return not word or bool(_SIGNS.fullmatch(word)) or bool(_PLAIN.fullmatch(word) and word.count(":") < 2)
 
 
 def code(text: str) -> str:
@@ -176,7 +176,7 @@ def code(text: str) -> str:
 
 def as_html(text: str) -> str:
     """Text inside an HTML element, where markdown is not read."""
-    words = printable(clipped(text)).split(" ")
+    words = clipped(printable(text)).split(" ")
     return " ".join(word if _is_plain(word) else f"<code>{_referenced(word)}</code>" for word in words)
 
 
