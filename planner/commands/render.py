@@ -78,7 +78,7 @@ def _refuse_stale(plan: Plan, specset: SpecSet, lock: Path, specs: Path) -> None
 
 
 def _refuse_faulty(faults: tuple[str, ...]) -> None:
-    """Manifests that say anything but the plan are worse than none: they are held against it before they are written."""
+    """Manifests that say anything but the plan are worse than none: they are held against it before any is written."""
     if faults:
         rest = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise PlannerError(f"nothing was written, for the manifests are not what was planned: {faults[0]}{rest}")

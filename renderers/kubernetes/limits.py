@@ -69,6 +69,15 @@ def of_team(team: Team, parts: Sequence[Part]) -> Iterator[Degraded]:
         yield degraded(f"team/{team.name}", f"limits of its parent {team.parent} are held by the plan alone")
 
 
+def of_phases(cluster: Cluster) -> Degraded:
+    """What holds where quotas change within the plan."""
+    return degraded(
+        f"cluster/{cluster.name}",
+        "its quotas change within the plan: apply each folder below phases/ when it begins; that takes nothing from "
+        "running work where it lowers a quota below its use",
+    )
+
+
 def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
     """What holds for a job; `queued` says that Kueue admits it."""
     job = payload.job

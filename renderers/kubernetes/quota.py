@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from planner.units import ceil_div, ceil_fraction
+from planner.units import ceil_div
+from renderers.kubernetes.terms import Usage, begin_of, calendar_of, usage_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from planner.plan import Plan
     from planner.spec.team import Quota
     from planner.specset import DeviceClass, SpecSet
     from renderers.kubernetes.flavors import Flavor
+    from renderers.kubernetes.terms import Terms, UsageKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,33 +46,70 @@ class Part:
     divided: bool
 
 
-def parts_of(team: str, plan: Plan, specset: SpecSet) -> tuple[Part, ...]:
-    """All that the quotas of a team give it at the beginning of the plan.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All that the quotas of one team give it: `parts[i]` from `cuts[i]` (seconds since 1970 UTC) on."""
+
+    cuts: tuple[int, ...] = ()
+    parts: tuple[tuple[Part, ...], ...] = ()
+
+    def at(self, moment: int) -> tuple[Part, ...]:
+        """What holds at a moment."""
+        return self.parts[max(0, bisect_right(self.cuts, moment) - 1)] if self.parts else ()
+
+
+def timelines_of(plan: Plan, specset: SpecSet) -> dict[str, tuple[Timeline, ...]]:
+    """For each team, its quotas over the plan.
 
     A quota that decides for several kinds of devices is divided among them as there are devices, since Kueue counts
-    each flavor apart; its limit then holds for each of them.
+    each flavor apart; its limit then holds for each of them, and what is used of it moves the division.
     """
+    usage = usage_of(plan)
+    classes = tuple(specset.device_classes())
+    return {team.name: tuple(_timelines(team.name, classes, plan, specset, usage)) for team in specset.teams}
+
+
+def _timelines(
+    team: str, classes: Sequence[DeviceClass], plan: Plan, specset: SpecSet, usage: Mapping[UsageKey, Usage]
+) -> Iterator[Timeline]:
     quotas = [quota for quota in specset.quotas if quota.team == team]
     decided: dict[str, list[DeviceClass]] = {quota.name: [] for quota in quotas}
-    for place in specset.device_classes():
+    for place in classes:
         if (quota := deciding(quotas, place)) is not None:
             decided[quota.name].append(place)
-    return tuple(part for quota in quotas for part in _parts(quota, decided[quota.name], plan))
+    for quota in quotas:
+        if decided[quota.name]:
+            yield _timeline(quota, decided[quota.name], plan, usage)
 
 
-def _parts(quota: Quota, places: Sequence[DeviceClass], plan: Plan) -> Iterator[Part]:
-    weights = [place.devices for place in places]
-    guaranteed = _divided(guaranteed_now(quota, plan), weights, [used_now(quota, place, plan) for place in places])
-    lent = split(quota.lend or 0, guaranteed)
+def _timeline(quota: Quota, places: Sequence[DeviceClass], plan: Plan, usage: Mapping[UsageKey, Usage]) -> Timeline:
+    calendar, begin = calendar_of(quota, plan), begin_of(plan)
+    used = [usage.get((quota.name, place.where.key, place.accelerator.slug), Usage()) for place in places]
+    moments = {begin, *calendar.cuts}
+    if len(places) > 1:
+        moments |= {cut for item in used for cut in item.cuts if cut > begin}
+    cuts: list[int] = []
+    found: list[tuple[Part, ...]] = []
+    for moment in sorted(moments):
+        parts = tuple(_parts(quota, places, calendar.at(moment), [item.at(moment) for item in used]))
+        if not found or parts != found[-1]:
+            cuts.append(moment)
+            found.append(parts)
+    return Timeline(cuts=tuple(cuts), parts=tuple(found))
+
+
+def _parts(quota: Quota, places: Sequence[DeviceClass], terms: Terms, used: Sequence[int]) -> Iterator[Part]:
+    guaranteed = _divided(terms.guaranteed, [place.devices for place in places], used)
+    lent = split(terms.lend or 0, guaranteed)
     for place, nominal, lending in zip(places, guaranteed, lent, strict=True):
-        limit = None if quota.limit is None else min(quota.limit, place.devices)
+        limit = None if terms.limit is None else min(terms.limit, place.devices)
         yield Part(
             quota=quota.name,
             where=place,
             nominal=nominal,
             borrowing=None if limit is None else max(0, limit - nominal),
-            lending=None if quota.lend is None else min(nominal, lending),
-            weight=quota.weight,
+            lending=None if terms.lend is None else min(nominal, lending),
+            weight=terms.weight,
             divided=len(places) > 1,
         )
 
@@ -81,25 +120,6 @@ def _divided(amount: int, weights: Sequence[int], used: Sequence[int]) -> tuple[
         return split(amount, weights)
     rest = split(amount - sum(used), [max(0, weight - use) for weight, use in zip(weights, used, strict=True)])
     return tuple(use + more for use, more in zip(used, rest, strict=True))
-
-
-def used_now(quota: Quota, place: DeviceClass, plan: Plan) -> int:
-    """Devices of `place` that work has within a quota's guarantee when the plan begins, rounded up."""
-    start = plan.inputs.start
-    return ceil_fraction(
-        sum(
-            (
-                Fraction(use.guaranteed)
-                for placement in plan.placements
-                for segment in placement.segments
-                if segment.start <= start < segment.end
-                and (segment.pool, segment.model) == (place.where.key, place.accelerator.slug)
-                for use in segment.quota
-                if use.quota == quota.name
-            ),
-            Fraction(),
-        )
-    )
 
 
 def deciding(quotas: Sequence[Quota], place: DeviceClass) -> Quota | None:
@@ -133,14 +153,6 @@ def split(amount: int, weights: Sequence[int]) -> tuple[int, ...]:
     for index in by_remainder[: amount - sum(parts)]:
         parts[index] += 1
     return tuple(parts)
-
-
-def guaranteed_now(quota: Quota, plan: Plan) -> int:
-    """What a quota guarantees when the plan begins: its schedule in the plan, else what it says without windows."""
-    for schedule in plan.quota:
-        if schedule.quota == quota.name and schedule.windows:
-            return int(Fraction(schedule.windows[0].guaranteed))
-    return quota.guaranteed
 
 
 def holding(parts: Sequence[Part], flavor: Flavor, cluster: str) -> Holding:

@@ -6,65 +6,48 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from planner.spec.backend import Queueing
-from planner.spec.envelope import Priority
 from renderers import environment
-from renderers.kubernetes import limits, versions
-from renderers.kubernetes.flavors import CPU, MEMORY, flavors_of
-from renderers.kubernetes.naming import dns_label
-from renderers.kubernetes.quota import Amount, amounts, holding, parts_of, spare
-from renderers.kubernetes.workload import Setting, job_of, priority_class
+from renderers.kubernetes import kueue, limits, versions
+from renderers.kubernetes.phases import files_of, phases_of
+from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, queue_of, scene_of
+from renderers.kubernetes.workload import Setting, job_of
 from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
 from renderers.refusal import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from planner.plan import Degraded, Plan
     from planner.spec.cluster import Cluster
     from planner.spec.team import Team
     from planner.specset import SpecSet
     from renderers.kubernetes.flavors import Flavor
-    from renderers.kubernetes.quota import Holding, Part
+    from renderers.kubernetes.phases import Phase
     from renderers.payload import Payload
-
-PRIORITIES: Final = (
-    (Priority.P0, 4_000, "core business"),
-    (Priority.P1, 3_000, "important"),
-    (Priority.P2, 2_000, "normal"),
-    (Priority.P3, 1_000, "experiment"),
-)
-CLUSTER_FOLDER: Final = "_cluster"
-"""Objects without a namespace; no namespace can have this name."""
 
 
 def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     """The files of a Kubernetes cluster, and what it cannot be held to."""
-    flavors = flavors_of(cluster, specset.catalog)
-    parts = {team.name: parts_of(team.name, plan, specset) for team in specset.teams}
+    scene = scene_of(plan, specset, cluster)
     queueing = cluster.backend.queueing is Queueing.KUEUE
     manifests = list(_namespaces(specset.teams, cluster))
+    phases: tuple[Phase, ...] = ()
     if queueing:
-        manifests += _queues(cluster, flavors, specset.teams, parts)
-    notes = list(limits.of_cluster(cluster, flavors))
+        manifests += (*kueue.fixed_objects(scene), *kueue.quota_objects(scene, scene.begin))
+        phases = phases_of(scene, kueue.quota_objects)
+    notes = list(limits.of_cluster(cluster, scene.flavors))
     for team in specset.teams:
-        notes += limits.of_team(team, parts[team.name]) if queueing else ()
+        notes += limits.of_team(team, scene.parts(team.name, scene.begin)) if queueing else ()
+    if phases:
+        notes.append(limits.of_phases(cluster))
     teams = {team.name: team for team in specset.teams}
     for payload in jobs_of(plan, specset, cluster):
-        made, said = _job(payload, teams[payload.job.team], flavors, queueing=queueing)
+        made, said = _job(payload, teams[payload.job.team], scene.flavors, queueing=queueing)
         manifests += made
         notes += said
-    return Rendered(manifests=(*manifests, *_lists(cluster, manifests)), degraded=tuple(notes))
-
-
-def namespace_of(team: Team) -> str:
-    """The namespace of a team."""
-    return team.namespace or team.name
-
-
-def queue_of(team: str, flavor: Flavor) -> str:
-    """The name of a team's queue for the flavors of one vendor."""
-    return dns_label(f"{team}-{flavor.queue}")
+    lists = _lists(cluster, manifests, phases)
+    return Rendered(manifests=(*manifests, *files_of(phases), *lists), degraded=tuple(notes))
 
 
 def _namespaces(teams: Sequence[Team], cluster: Cluster) -> Iterator[Manifest]:
@@ -77,108 +60,6 @@ def _namespaces(teams: Sequence[Team], cluster: Cluster) -> Iterator[Manifest]:
             text=environment.render("kubernetes/namespace.yaml.j2", namespace=namespace),
             addresses=tuple(sorted(addresses)),
         )
-
-
-def _queues(
-    cluster: Cluster, flavors: Sequence[Flavor], teams: Sequence[Team], parts: Mapping[str, Sequence[Part]]
-) -> Iterator[Manifest]:
-    version = versions.parse(cluster.backend.kueue_version)
-    api = versions.since(versions.KUEUE_APIS, version)
-    yield from _priorities(cluster, api)
-    yield from _flavors(cluster, flavors, api)
-    for queue in sorted({flavor.queue for flavor in flavors}):
-        group = [flavor for flavor in flavors if flavor.queue == queue]
-        held = {team.name: [holding(parts[team.name], flavor, cluster.name) for flavor in group] for team in teams}
-        if version >= versions.COHORT_OBJECTS:
-            yield _cohort(cluster, queue, group, [one for each in held.values() for one in each], api)
-        for team in teams:
-            yield from _team_queues(cluster, team, group, held[team.name], version)
-
-
-def _priorities(cluster: Cluster, api: str) -> Iterator[Manifest]:
-    for priority, value, description in PRIORITIES:
-        name = priority_class(priority)
-        yield Manifest(
-            path=f"{cluster.name}/{CLUSTER_FOLDER}/priority-{name}.yaml",
-            text=environment.render(
-                "kubernetes/priority_class.yaml.j2", api=api, name=name, value=value, description=description
-            ),
-            addresses=(f"cluster/{cluster.name}",),
-        )
-
-
-def _flavors(cluster: Cluster, flavors: Sequence[Flavor], api: str) -> Iterator[Manifest]:
-    for flavor in flavors:
-        pools = tuple(f"pool/{cluster.name}/{pool}" for pool in flavor.pools)
-        yield Manifest(
-            path=f"{cluster.name}/{CLUSTER_FOLDER}/flavor-{flavor.name}.yaml",
-            text=environment.render(
-                "kubernetes/resource_flavor.yaml.j2", api=api, flavor=flavor, pools=",".join(flavor.pools)
-            ),
-            addresses=pools,
-        )
-
-
-def _covered(group: Sequence[Flavor]) -> tuple[str, ...]:
-    """The resources that are admitted together: CPU and memory first, as every flavor of the group must list them."""
-    devices = {name for flavor in group for name, _ in flavor.capacity} - {CPU, MEMORY}
-    return (CPU, MEMORY, *sorted(devices))
-
-
-def _cohort(cluster: Cluster, queue: str, group: Sequence[Flavor], held: Sequence[Holding], api: str) -> Manifest:
-    """What no team is guaranteed stands in the cohort itself, so that it is borrowed before anything of a team."""
-    resources = _covered(group)
-    rows = [
-        (
-            flavor.name,
-            [
-                Amount(resource=name, nominal=spare(flavor, [one for one in held if one.flavor == flavor.name], name))
-                for name in resources
-            ],
-        )
-        for flavor in group
-    ]
-    name = cohort_name(cluster, queue)
-    return Manifest(
-        path=f"{cluster.name}/{CLUSTER_FOLDER}/cohort-{name}.yaml",
-        text=environment.render("kubernetes/cohort.yaml.j2", api=api, name=name, resources=resources, flavors=rows),
-        addresses=tuple(sorted({f"pool/{cluster.name}/{pool}" for flavor in group for pool in flavor.pools})),
-    )
-
-
-def cohort_name(cluster: Cluster, queue: str) -> str:
-    """The name of the cohort in which the queues of one vendor lend to each other."""
-    return dns_label(f"{cluster.name}-{queue}")
-
-
-def _team_queues(
-    cluster: Cluster, team: Team, group: Sequence[Flavor], held: Sequence[Holding], version: versions.Version
-) -> Iterator[Manifest]:
-    resources, name = _covered(group), queue_of(team.name, group[0])
-    weight = max(one.weight for one in held)
-    api = versions.since(versions.KUEUE_APIS, version)
-    address = (f"team/{team.name}",)
-    yield Manifest(
-        path=f"{cluster.name}/{CLUSTER_FOLDER}/queue-{name}.yaml",
-        text=environment.render(
-            "kubernetes/cluster_queue.yaml.j2",
-            api=api,
-            name=name,
-            team=team.name,
-            cohort_field=versions.since(versions.COHORT_FIELDS, version),
-            cohort=cohort_name(cluster, group[0].queue),
-            namespace=namespace_of(team),
-            weight="" if weight == 1 else str(weight),
-            resources=resources,
-            flavors=[(flavor.name, amounts(one, flavor, resources)) for flavor, one in zip(group, held, strict=True)],
-        ),
-        addresses=address,
-    )
-    yield Manifest(
-        path=f"{cluster.name}/{namespace_of(team)}/queue-{name}.yaml",
-        text=environment.render("kubernetes/local_queue.yaml.j2", api=api, name=name, namespace=namespace_of(team)),
-        addresses=address,
-    )
 
 
 def _job(
@@ -213,7 +94,7 @@ def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], *, queuein
     )
 
 
-def _lists(cluster: Cluster, manifests: Sequence[Manifest]) -> tuple[Manifest, Manifest]:
+def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Phase]) -> tuple[Manifest, Manifest]:
     """What Kustomize applies, in the order in which objects need each other, and what belongs to which address."""
     within = len(cluster.name) + 1
     paths = [manifest.path[within:] for manifest in sorted(manifests, key=_order)]
@@ -221,7 +102,8 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest]) -> tuple[Manifest, M
     for manifest in sorted(manifests):
         for address in manifest.addresses:
             index.setdefault(address, []).append(manifest.path[within:])
-    text = json.dumps({"addresses": index}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    times = [{"start": phase.start, "folder": phase.folder[within:]} for phase in phases]
+    text = json.dumps({"addresses": index, "phases": times}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     kustomization = environment.render("kubernetes/kustomization.yaml.j2", paths=paths)
     return (
         Manifest(path=f"{cluster.name}/kustomization.yaml", text=kustomization),

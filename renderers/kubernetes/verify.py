@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from renderers.kubernetes.naming import DNS_LABEL, POD_SUFFIX
+from renderers.kubernetes.phases import FOLDER as PHASES
 from renderers.kubernetes.resources import requests_of
 from renderers.kubernetes.workload import node_names
 from renderers.payload import jobs_of
@@ -50,10 +51,14 @@ def verify(
     faults = list(_shapes(documents))
     if faults:
         return tuple(faults)
+    phases = {path: each for path, each in documents.items() if path.startswith(f"{cluster.name}/{PHASES}/")}
+    documents = {path: each for path, each in documents.items() if path not in phases}
     objects = [document for each in documents.values() for document in each]
     refused = {item.address for item in degraded if item.message.startswith("not written: ")}
     faults += _names(objects)
-    faults += _listed(documents, cluster)
+    faults += _listed(documents, cluster.name)
+    for folder in sorted({path.rpartition("/")[0] for path in phases}):
+        faults += _listed({path: each for path, each in phases.items() if path.startswith(f"{folder}/")}, folder)
     faults += _jobs(objects, [job for job in jobs_of(plan, specset, cluster) if job.address not in refused])
     return tuple(faults)
 
@@ -79,9 +84,9 @@ def _names(objects: Sequence[Tree]) -> Iterator[str]:
             yield f"Job {namespace}/{name} leaves no room for the names of its pods"
 
 
-def _listed(documents: Mapping[str, Sequence[Any]], cluster: Cluster) -> Iterator[str]:
-    own = f"{cluster.name}/kustomization.yaml"
-    listed = {f"{cluster.name}/{path}" for path in documents[own][0]["resources"]} if own in documents else set()
+def _listed(documents: Mapping[str, Sequence[Any]], folder: str) -> Iterator[str]:
+    own = f"{folder}/kustomization.yaml"
+    listed = {f"{folder}/{path}" for path in documents[own][0]["resources"]} if own in documents else set()
     for path in sorted(listed ^ (documents.keys() - {own})):
         yield f"{path} is {'listed but not written' if path in listed else 'written but not listed'}"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from renderers import environment
 from renderers.kubernetes.flavors import CPU, MEMORY, Flavor
+from renderers.kubernetes.kueue import priority_class
 from renderers.kubernetes.naming import dns_label, is_label, k8s_literal, label_value, object_name
 from renderers.kubernetes.resources import Taint, parse_taint, requests_of
 from renderers.payload import MASTER_PORT, EnvVar
@@ -186,11 +187,6 @@ def _annotations(payload: Payload, setting: Setting) -> tuple[tuple[str, str], .
             {"kueue.x-k8s.io/admission-gated-by": GATE} if setting.is_gated else {"planner.dev/queue": setting.queue}
         )
     return tuple(sorted((key, value) for key, value in annotations.items() if value))
-
-
-def priority_class(priority: str) -> str:
-    """The name of the WorkloadPriorityClass of a priority."""
-    return f"planner-{priority.lower()}"
 
 
 def _environment(payload: Payload, workload: str) -> tuple[Variable, ...]:

@@ -26,8 +26,9 @@ def documents(rendered: Rendered) -> dict[str, list[Any]]:
 
 
 def objects(rendered: Rendered, kind: str) -> list[dict[str, Any]]:
-    """All objects of a kind, in the order of their files."""
-    return [item for each in documents(rendered).values() for item in each if item["kind"] == kind]
+    """All objects of a kind that hold at the plan's beginning, in the order of their files."""
+    found = documents(rendered).items()
+    return [item for path, each in found if "/phases/" not in path for item in each if item["kind"] == kind]
 
 
 def job_at(rendered: Rendered, address: str) -> dict[str, Any]:

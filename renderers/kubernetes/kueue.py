@@ -1,0 +1,147 @@
+"""Kueue: flavors, cohorts, queues and priorities, with the quotas of one moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from planner.spec.envelope import Priority
+from renderers import environment
+from renderers.kubernetes import versions
+from renderers.kubernetes.naming import dns_label
+from renderers.kubernetes.quota import Amount, amounts, spare
+from renderers.kubernetes.scene import CLUSTER_FOLDER, covered, namespace_of, queue_of
+from renderers.manifest import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from planner.spec.cluster import Cluster
+    from planner.spec.team import Team
+    from renderers.kubernetes.flavors import Flavor
+    from renderers.kubernetes.quota import Holding
+    from renderers.kubernetes.scene import Scene
+
+PRIORITIES: Final = (
+    (Priority.P0, 4_000, "core business"),
+    (Priority.P1, 3_000, "important"),
+    (Priority.P2, 2_000, "normal"),
+    (Priority.P3, 1_000, "experiment"),
+)
+
+
+def priority_class(priority: str) -> str:
+    """The name of the object that stands for a priority."""
+    return f"planner-{priority.lower()}"
+
+
+def api_of(cluster: Cluster) -> str:
+    """The API that the cluster's Kueue serves."""
+    return versions.since(versions.KUEUE_APIS, versions.parse(cluster.backend.kueue_version))
+
+
+def fixed_objects(scene: Scene) -> Iterator[Manifest]:
+    """Priorities, flavors and the queues in namespaces: all that no quota changes."""
+    yield from _priorities(scene.cluster)
+    yield from _flavors(scene)
+    for _, group in scene.groups():
+        for team in scene.teams:
+            yield _local_queue(scene.cluster, team, queue_of(team.name, group[0]))
+
+
+def quota_objects(scene: Scene, moment: int) -> Iterator[Manifest]:
+    """Cohorts and cluster queues as quotas are at a moment."""
+    version = versions.parse(scene.cluster.backend.kueue_version)
+    for queue, group in scene.groups():
+        held = {team.name: scene.held(team.name, group, moment) for team in scene.teams}
+        if version >= versions.COHORT_OBJECTS:
+            yield _cohort(scene.cluster, queue, group, [one for each in held.values() for one in each])
+        for team in scene.teams:
+            yield _cluster_queue(scene.cluster, team, group, held[team.name], version)
+
+
+def _priorities(cluster: Cluster) -> Iterator[Manifest]:
+    for priority, value, description in PRIORITIES:
+        name = priority_class(priority)
+        yield Manifest(
+            path=f"{cluster.name}/{CLUSTER_FOLDER}/priority-{name}.yaml",
+            text=environment.render(
+                "kubernetes/priority_class.yaml.j2",
+                api=api_of(cluster),
+                name=name,
+                value=value,
+                description=description,
+            ),
+            addresses=(f"cluster/{cluster.name}",),
+        )
+
+
+def _flavors(scene: Scene) -> Iterator[Manifest]:
+    cluster = scene.cluster
+    for flavor in scene.flavors:
+        yield Manifest(
+            path=f"{cluster.name}/{CLUSTER_FOLDER}/flavor-{flavor.name}.yaml",
+            text=environment.render(
+                "kubernetes/resource_flavor.yaml.j2", api=api_of(cluster), flavor=flavor, pools=",".join(flavor.pools)
+            ),
+            addresses=tuple(f"pool/{cluster.name}/{pool}" for pool in flavor.pools),
+        )
+
+
+def _cohort(cluster: Cluster, queue: str, group: Sequence[Flavor], held: Sequence[Holding]) -> Manifest:
+    """What no team is guaranteed stands in the cohort itself, so that it is borrowed before anything of a team."""
+    resources = covered(group)
+    rows = [
+        (
+            flavor.name,
+            [
+                Amount(resource=name, nominal=spare(flavor, [one for one in held if one.flavor == flavor.name], name))
+                for name in resources
+            ],
+        )
+        for flavor in group
+    ]
+    name = cohort_name(cluster, queue)
+    return Manifest(
+        path=f"{cluster.name}/{CLUSTER_FOLDER}/cohort-{name}.yaml",
+        text=environment.render(
+            "kubernetes/cohort.yaml.j2", api=api_of(cluster), name=name, resources=resources, flavors=rows
+        ),
+        addresses=tuple(sorted({f"pool/{cluster.name}/{pool}" for flavor in group for pool in flavor.pools})),
+    )
+
+
+def cohort_name(cluster: Cluster, queue: str) -> str:
+    """The name of the cohort in which the queues of one vendor lend to each other."""
+    return dns_label(f"{cluster.name}-{queue}")
+
+
+def _cluster_queue(
+    cluster: Cluster, team: Team, group: Sequence[Flavor], held: Sequence[Holding], version: versions.Version
+) -> Manifest:
+    resources, name = covered(group), queue_of(team.name, group[0])
+    weight = max(one.weight for one in held)
+    return Manifest(
+        path=f"{cluster.name}/{CLUSTER_FOLDER}/queue-{name}.yaml",
+        text=environment.render(
+            "kubernetes/cluster_queue.yaml.j2",
+            api=api_of(cluster),
+            name=name,
+            team=team.name,
+            cohort_field=versions.since(versions.COHORT_FIELDS, version),
+            cohort=cohort_name(cluster, group[0].queue),
+            namespace=namespace_of(team),
+            weight="" if weight == 1 else str(weight),
+            resources=resources,
+            flavors=[(flavor.name, amounts(one, flavor, resources)) for flavor, one in zip(group, held, strict=True)],
+        ),
+        addresses=(f"team/{team.name}",),
+    )
+
+
+def _local_queue(cluster: Cluster, team: Team, name: str) -> Manifest:
+    namespace = namespace_of(team)
+    return Manifest(
+        path=f"{cluster.name}/{namespace}/queue-{name}.yaml",
+        text=environment.render("kubernetes/local_queue.yaml.j2", api=api_of(cluster), name=name, namespace=namespace),
+        addresses=(f"team/{team.name}",),
+    )

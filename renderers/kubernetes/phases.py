@@ -1,0 +1,62 @@
+"""Quota over time: for each phase of the plan, the objects whose quotas differ between phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from planner.units import format_time
+from renderers import environment
+from renderers.kubernetes.scene import CLUSTER_FOLDER
+from renderers.manifest import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from renderers.kubernetes.scene import Scene
+
+FOLDER: Final = "phases"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """What holds from `start` (RFC 3339) until the next phase: complete, so that phases may be left out."""
+
+    start: str
+    folder: str
+    manifests: tuple[Manifest, ...]
+
+
+def phases_of(scene: Scene, quota_objects: Callable[[Scene, int], Iterable[Manifest]]) -> tuple[Phase, ...]:
+    """The phases of a cluster; none where its quotas stay as they are.
+
+    Each holds every object that any phase changes and no other.
+    """
+    trees: list[tuple[int, dict[str, Manifest]]] = []
+    for moment in scene.moments():
+        tree = {manifest.path: manifest for manifest in quota_objects(scene, moment)}
+        if not trees or tree != trees[-1][1]:
+            trees.append((moment, tree))
+    if len(trees) == 1:
+        return ()
+    first = trees[0][1]
+    changing = sorted(path for path in first if any(tree[path] != first[path] for _, tree in trees))
+    return tuple(_phase(scene, moment, [tree[path] for path in changing]) for moment, tree in trees)
+
+
+def _phase(scene: Scene, moment: int, manifests: list[Manifest]) -> Phase:
+    start = format_time(moment)
+    # Without colons, which file systems and archives of Windows refuse.
+    folder = f"{scene.cluster.name}/{FOLDER}/{start.replace('-', '').replace(':', '')}"
+    within = len(f"{scene.cluster.name}/{CLUSTER_FOLDER}/")
+    moved = [replace(manifest, path=f"{folder}/{manifest.path[within:]}") for manifest in manifests]
+    names = [manifest.path.rpartition("/")[2] for manifest in moved]
+    listing = Manifest(
+        path=f"{folder}/kustomization.yaml", text=environment.render("kubernetes/kustomization.yaml.j2", paths=names)
+    )
+    return Phase(start=start, folder=folder, manifests=(*moved, listing))
+
+
+def files_of(phases: Iterable[Phase]) -> Iterator[Manifest]:
+    """All files of the phases."""
+    return (manifest for phase in phases for manifest in phase.manifests)
