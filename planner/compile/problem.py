@@ -119,6 +119,8 @@ def _offers(
             else:
                 refusals.append(made)
     taken = {each.site.subject for each in candidates}
+    # Among equals the first mode is taken: work on CPUs alone leaves nodes with devices to those who need them.
+    candidates.sort(key=lambda each: 0 if each.devices else each.site.pool.devices_per_node)
     return tuple(candidates), one_a_subject(each for each in refusals if each.subject not in taken)
 
 

@@ -94,7 +94,7 @@ def _wait(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mod
         return candidate.site.refuse(Code.WINDOW, "no start is left between its earliest start and its deadline")
     room = scene.occupancy.room(mode, within)
     if not room.starts:
-        return _no_room(scene, candidate, mode, within)
+        return _no_room(scene, task, candidate, mode, within)
     allowed = room.starts
     for charge in mode.charges:
         allowed &= _row_starts(scene, charge.row, charge.amount, mode.duration)
@@ -122,7 +122,7 @@ def _window(scene: _Scene, task: Task, mode: Mode) -> int:
     return span(begin, end)
 
 
-def _no_room(scene: _Scene, candidate: Candidate, mode: Mode, within: int) -> Refusal:
+def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within: int) -> Refusal:
     horizon = scene.compiled.horizon
     room = scene.occupancy.room(mode, within)
     if not room.most and _closed(scene, mode, within):
@@ -134,17 +134,29 @@ def _no_room(scene: _Scene, candidate: Candidate, mode: Mode, within: int) -> Re
         if use and name in {DEVICES, CPUS, MEMORY}
     )
     message = f"needs {_nodes(count)} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
+    when = "at any time" if task.deadline is None else "at any time before its deadline"
     if room.most:
         message += f"at most {room.most} at once, from {format_time(horizon.moment(room.at))}"
     else:
-        message += "none has that at any time"
+        message += f"none has that {when}"
     spread = scene.occupancy.free_devices(mode.pool, within)
     if spread >= mode.devices:
         message += f"; {spread} devices are free at once, but spread over nodes or for too short"
-    free = first(scene.occupancy.room(mode, span(horizon.slots, scene.occupancy.width)).starts)
-    if free is not None and not candidate.nodes:
-        message += f"; free from {format_time(horizon.moment(free))}, after this plan"
-    return candidate.site.refuse(Code.CAPACITY, message)
+    later, fix = _later(scene, task, candidate, mode)
+    return candidate.site.refuse(Code.CAPACITY, message + later, fix)
+
+
+def _later(scene: _Scene, task: Task, candidate: Candidate, mode: Mode) -> tuple[str, str | None]:
+    """When there is room beyond the times that the work allows, and what would let it wait for that."""
+    horizon = scene.compiled.horizon
+    free = first(scene.occupancy.room(mode, span(task.earliest, scene.occupancy.width)).starts)
+    if free is None or candidate.nodes:
+        return "", None
+    moment = format_time(horizon.moment(free))
+    if free >= horizon.slots:
+        return f"; free from {moment}, after this plan", None
+    end = format_time(horizon.moment(free + mode.duration))
+    return f"; free from {moment}, after its deadline", f"move the deadline to {end}, or raise its priority"
 
 
 def _nodes(count: int) -> str:

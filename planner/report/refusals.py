@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LISTED: Final = 12
 REASONS: Final = 6
+NEAREST: Final = 4
 NAMES: Final = 5
 
 
@@ -41,13 +42,15 @@ def _lines(groups: Sequence[tuple[Unplaced, ...]], medium: Medium) -> Iterator[L
     for group in groups:
         reasons = group[0].reasons
         yield line(bad("x "), *_names(group, medium))
-        shown = reasons if medium.full else reasons[:REASONS]
-        for reason in shown:
+        # The last reasons are the nearest to a yes: of many, the first are only named.
+        folded = 0 if medium.full or len(reasons) <= REASONS else len(reasons) - NEAREST
+        if folded:
+            named = ", ".join(f"{reason.subject} [{reason.code}]" for reason in reasons[:folded])
+            yield line(quiet(f"    {plural(folded, 'further place')} cannot take it: {named}; --full says why"))
+        for reason in reasons[folded:]:
             yield line(f"    {_subject(reason)}{reason.message}", quiet(f" [{reason.code}]"))
             if reason.fix:
                 yield line("      ", good("try: "), reason.fix)
-        if len(reasons) > len(shown):
-            yield line(quiet(f"    and {plural(len(reasons) - len(shown), 'more reason')}; --full lists them all"))
 
 
 def _names(group: tuple[Unplaced, ...], medium: Medium) -> Line:

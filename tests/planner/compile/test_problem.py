@@ -262,3 +262,9 @@ def test_a_plan_that_starts_later_says_that_begun_work_is_planned_anew() -> None
     first = planned(a_cluster(), a_job())
     later = planned(a_cluster(), a_job(), previous=first, start=START + HOUR)
     assert [(each.code, each.subject) for each in later.diagnostics] == [("PLAN630", "job/vision/train")]
+
+
+def test_work_on_cpus_alone_prefers_nodes_without_devices() -> None:
+    pools = (a_pool("big", cpus=64, memory="1Ti"), {"name": "plain", "nodes": 1, "cpus": 64, "memory": "1Ti"})
+    work = compile_specs(a_cluster(*pools), a_job(gpus=0, cpus=8, memory="8Gi")).works[0]
+    assert [candidate.site.pool.name for candidate in work.candidates] == ["dc1/plain", "dc1/big"]

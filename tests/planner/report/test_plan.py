@@ -151,6 +151,16 @@ def test_reasons_keep_their_order_and_the_fix_stands_under_its_reason() -> None:
     assert "needs.tolerations" in lines[4]
 
 
+@pytest.mark.parametrize(
+    ("count", "named"), [(6, 0), (7, 3), (9, 5)], ids=["all of six", "four of seven", "four of nine"]
+)
+def test_of_many_reasons_the_nearest_to_a_yes_are_told_and_the_others_named(count: int, named: int) -> None:
+    reasons = tuple(a_reason(subject=f"pool/dc1/p{number}", message=f"sentence {number}") for number in range(count))
+    text = "\n".join(section(shown(a_plan(unplaced=(unplaced("t/job", *reasons),))), "Does not run"))
+    assert [f"sentence {number}" in text for number in range(count)] == [False] * named + [True] * (count - named)
+    assert all(f"pool/dc1/p{number}" in text for number in range(count))
+
+
 def test_many_that_fail_for_the_same_reasons_are_one_entry_with_a_count() -> None:
     gone = tuple(unplaced(f"t/job-{number:03}") for number in range(300))
     text = shown(a_plan(unplaced=gone))
