@@ -25,7 +25,7 @@ BYTES: Final = 60_000
 MARK: Final = "<!-- planner "
 """What a comment of ours begins with; a hidden document in JSON follows."""
 _OPEN_ROWS: Final = 10
-_MEDIUM: Final = Medium(width=180)
+_MEDIUM: Final = Medium(width=90)
 _LEFT_TO_TEXT: Final = ("Next",)
 _URGENT: Final = ("Does not run", "Late")
 _RESERVED: Final = 600

@@ -46,7 +46,7 @@ def gantt(plan: Plan, changed: Mapping[str, JobChange]) -> tuple[str, str]:
     jobs = sum(len(row.placements) for row in chosen)
     whole = f"{jobs:,} of {plural(len(plan.placements), 'job')}"
     cut = f", the first {DAYS} days" if horizon(plan).end > end else ""
-    return "\n".join(lines) + "\n", whole + cut
+    return "\n".join(lines) + "\n", f"{whole}{cut}; P0 in red, what changes in light"
 
 
 def _urgency(row: Row, changed: Mapping[str, JobChange]) -> tuple[bool, str, str, str]:

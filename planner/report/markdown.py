@@ -16,6 +16,7 @@ from planner.report.page import Block, Heading, Line, Preformatted, Prose, Span,
 
 LONGEST_TEXT: Final = 300
 """So many characters of one span are shown."""
+_MOST_OPTIONAL: Final = 1
 _PLAIN: Final = re.compile(
     r"""["'(]*[+-]?(?!www\.|gh-)[^\W_]+(?:[.,/'+-][^\W_]+|:[0-9]+)*[)"',.;:!?%]*""", re.IGNORECASE
 )
@@ -125,11 +126,14 @@ def _unnumbered(text: str) -> str:
 
 
 def _table(block: Table) -> Iterator[str]:
-    titles = " | ".join(text_of(column.title) or " " for column in block.columns)
-    rules = " | ".join("---:" if column.right else "---" for column in block.columns)
+    """The columns that every page should show; a comment is narrow, and what is optional stands in the lock."""
+    kept = [index for index, column in enumerate(block.columns) if column.optional <= _MOST_OPTIONAL]
+    columns = [block.columns[index] for index in kept]
+    titles = " | ".join(text_of(column.title) or " " for column in columns)
+    rules = " | ".join("---:" if column.right else "---" for column in columns)
     yield f"\n| {titles} |\n| {rules} |"
     for row in block.rows:
-        yield "| " + " | ".join(as_markdown(cell) or " " for cell in row) + " |"
+        yield "| " + " | ".join(as_markdown(row[index]) or " " for index in kept) + " |"
 
 
 def as_markdown(item: Line) -> str:
