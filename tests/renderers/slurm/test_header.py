@@ -232,3 +232,12 @@ def test_unlike_parts_need_a_version_with_heterogeneous_jobs() -> None:
     site = a_site("command: [a]", roles, nodes=nodes, cluster=a_cluster('{type: slurm, version: "19.05"}'))
     assert site.rendered.manifests == ()
     assert "no heterogeneous jobs" in site.messages()[0]
+
+
+def test_memory_that_nobody_states_is_said_to_be_up_to_the_site() -> None:
+    bare = a_cluster(pools=POOL.replace("    memory: 2Ti\n", ""))
+    whole = a_cluster("{type: slurm, exclusive: true}", POOL.replace("    memory: 2Ti\n", ""))
+    fields = ("command: ['true']", "gpus: 8")
+    assert any("DefMemPerNode" in item for item in a_site(*fields, cluster=bare).messages())
+    assert not any("DefMemPerNode" in item for item in a_site(*fields, cluster=whole).messages())
+    assert not any("DefMemPerNode" in item for item in a_site(*fields).messages())
