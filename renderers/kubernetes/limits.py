@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from planner.plan import Degraded
 from planner.spec.backend import BackendType, Queueing, Workload
 from renderers.kubernetes.flavors import OWN_LABEL
-from renderers.kubernetes.workload import node_names
+from renderers.kubernetes.pod import node_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
     from renderers.kubernetes.flavors import Flavor
     from renderers.kubernetes.quota import Part
     from renderers.payload import Payload
+
+
+_OF_KIND: Final = MappingProxyType(
+    {
+        Workload.JOBSET: "the time limit of a JobSet counts anew for each retry",
+        Workload.TRAINJOB: "a TrainJob is placed by runtimePatches: it needs Kubeflow Trainer 2.2 or newer",
+        Workload.PYTORCHJOB: "Kueue takes PyTorchJobs only with its integration kubeflow.org/pytorchjob switched on",
+        Workload.MPIJOB: "the launcher of an MPIJob is a part of the gang: it needs MPI Operator 0.6 or newer",
+        Workload.RAYJOB: "a RayJob gets its command over HTTP: the operator must reach the head of its cluster",
+    }
+)
 
 
 def degraded(address: str, message: str) -> Degraded:
@@ -37,8 +49,8 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
         yield degraded(address, f"queues of {backend.queueing} are not written: jobs stay suspended until released")
     if backend.queueing is Queueing.NONE:
         yield degraded(address, "no queueing: quotas are held by the plan alone")
-    if backend.workload is not Workload.JOB:
-        yield degraded(address, f"jobs are written as batch Jobs, not as {backend.workload}")
+    if text := _OF_KIND.get(backend.workload):
+        yield degraded(address, text)
     for flavor in flavors:
         yield from _of_flavor(flavor, f"pool/{cluster.name}/{flavor.pools[0]}")
 
@@ -84,7 +96,9 @@ def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
     floors = bool(job.checkpoint or job.min_run.milliseconds)
     named_user = job.user is not None and not job.user.replace(":", "").isdigit()
     gres = ", ".join(name for name, _ in job.gres)
+    workload = payload.cluster.backend.workload
     facts = (
+        (workload is Workload.TRAINJOB and bool(job.retries), "a TrainJob is not tried again: retries are left out"),
         (bool(payload.later), "its interruption and later segments are carried out by apply, not by the cluster"),
         (queued and floors, "Kueue knows neither checkpoints nor a minimum run: it may evict earlier than planned"),
         (queued and not job.preemptible, "Kueue cannot be told never to interrupt it: only its guarantee protects it"),

@@ -37,13 +37,13 @@ def dns_label(text: str, budget: int = DNS_LABEL) -> str:
     return f"{clean[: budget - _STABLE_HASH - 1].rstrip('-')}-{short_hash(text)}"
 
 
-def object_name(text: str, content: str) -> str:
-    """The name of a workload object: `text` as a label, then a hash of `content`.
+def object_name(text: str, content: str, budget: int = OBJECT_NAME) -> str:
+    """The name of a workload object of at most `budget` characters: `text` as a label, then a hash of `content`.
 
-    `content` is all that Kubernetes does not let change in place, so that other content is another object. The length
-    leaves room for `POD_SUFFIX`.
+    `content` is all that Kubernetes does not let change in place, so that other content is another object. The budget
+    leaves room for what controllers append, such as `POD_SUFFIX`.
     """
-    return f"{dns_label(text, OBJECT_NAME - CONTENT_HASH - 1)}-{short_hash(content, CONTENT_HASH)}"
+    return f"{dns_label(text, budget - CONTENT_HASH - 1)}-{short_hash(content, CONTENT_HASH)}"
 
 
 def label_value(text: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from planner.spec.backend import Queueing
+from planner.spec.backend import Queueing, Workload
 from renderers import environment
 from renderers.kubernetes import kueue, limits, versions
+from renderers.kubernetes.emit import document
+from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
 from renderers.kubernetes.phases import files_of, phases_of
 from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, queue_of, scene_of
 from renderers.kubernetes.workload import Setting, job_of
@@ -42,7 +44,9 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     if phases:
         notes.append(limits.of_phases(cluster))
     teams = {team.name: team for team in specset.teams}
-    for payload in jobs_of(plan, specset, cluster):
+    payloads = jobs_of(plan, specset, cluster)
+    manifests += _runtimes(payloads, cluster)
+    for payload in payloads:
         made, said = _job(payload, teams[payload.job.team], scene.flavors, queueing=queueing)
         manifests += made
         notes += said
@@ -62,22 +66,31 @@ def _namespaces(teams: Sequence[Team], cluster: Cluster) -> Iterator[Manifest]:
         )
 
 
+def _runtimes(payloads: Sequence[Payload], cluster: Cluster) -> Iterator[Manifest]:
+    """The training runtimes that TrainJobs refer to: one for each vendor that has any."""
+    if cluster.backend.workload is not Workload.TRAINJOB:
+        return
+    used = {runtime_name(payload): payload for payload in payloads}
+    for name, payload in sorted(used.items()):
+        yield Manifest(
+            path=f"{cluster.name}/{CLUSTER_FOLDER}/runtime-{name}.yaml",
+            text=document(runtime_of(payload)),
+            addresses=(f"cluster/{cluster.name}",),
+        )
+
+
 def _job(
     payload: Payload, team: Team, flavors: Sequence[Flavor], *, queueing: bool
 ) -> tuple[list[Manifest], list[Degraded]]:
     setting = _setting(payload, team, flavors, queueing=queueing)
     folder, address = f"{payload.cluster.name}/{setting.namespace}", (payload.address,)
+    notes = limits.of_job(payload, queued=queueing)
     try:
-        written = job_of(payload, setting)
+        written = job_of(payload, setting, notes)
     except Unsupported as reason:
         return [], [limits.degraded(payload.address, f"not written: {reason}.")]
-    made = [Manifest(path=f"{folder}/job-{written.name}.yaml", text=written.job, addresses=address)]
-    if written.service:
-        made.append(
-            Manifest(path=f"{folder}/service-{written.service_name}.yaml", text=written.service, addresses=address)
-        )
-    notes = [limits.degraded(payload.address, text) for text in limits.of_job(payload, queued=queueing)]
-    return made, notes
+    made = [Manifest(path=f"{folder}/{name}", text=text, addresses=address) for name, text in written.files]
+    return made, [limits.degraded(payload.address, text) for text in notes]
 
 
 def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], *, queueing: bool) -> Setting:
@@ -91,6 +104,7 @@ def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], *, queuein
         queue=queue_of(team.name, flavor) if queueing else "",
         is_gated=version >= versions.ADMISSION_GATES,
         flavor=flavor,
+        workload=payload.cluster.backend.workload,
     )
 
 
@@ -111,7 +125,10 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
     )
 
 
-_ORDER: Final = ("namespace", "priority", "flavor", "cohort", "queue", "service", "job")
+_ORDER: Final = (
+    *("namespace", "priority", "flavor", "cohort", "queue", "runtime", "service"),
+    *(kind.prefix for kind in KINDS.values()),
+)
 
 
 def _order(manifest: Manifest) -> tuple[int, bool, str]:

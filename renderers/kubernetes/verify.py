@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from renderers.kubernetes.naming import DNS_LABEL, POD_SUFFIX
+from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.phases import FOLDER as PHASES
+from renderers.kubernetes.pod import ADDRESS, node_names
+from renderers.kubernetes.reading import pods_in
 from renderers.kubernetes.resources import requests_of
-from renderers.kubernetes.workload import node_names
 from renderers.payload import jobs_of
 
 if TYPE_CHECKING:
@@ -17,15 +18,18 @@ if TYPE_CHECKING:
     from planner.plan import Degraded, Plan
     from planner.spec.cluster import Cluster
     from planner.specset import SpecSet
+    from renderers.kubernetes.reading import Pods
     from renderers.payload import Payload
 
 Tree = dict[str, Any]
 
-KINDS: Final = frozenset(
+WORKLOADS: Final = frozenset(kind.kind for kind in KINDS.values())
+BUDGETS: Final = {kind.kind: kind.budget for kind in KINDS.values()}
+WRITTEN: Final = WORKLOADS | frozenset(
     {
         "ClusterQueue",
+        "ClusterTrainingRuntime",
         "Cohort",
-        "Job",
         "Kustomization",
         "LocalQueue",
         "Namespace",
@@ -34,7 +38,6 @@ KINDS: Final = frozenset(
         "WorkloadPriorityClass",
     }
 )
-ADDRESS: Final = "planner.dev/address"
 
 
 def verify(
@@ -67,7 +70,7 @@ def _shapes(documents: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     for path, found in sorted(documents.items()):
         if len(found) != 1 or not isinstance(found[0], dict):
             yield f"{path} holds {len(found)} documents, not one object"
-        elif found[0].get("kind") not in KINDS:
+        elif found[0].get("kind") not in WRITTEN:
             yield f"{path} is of the kind {found[0].get('kind')}, which is never written"
 
 
@@ -80,8 +83,8 @@ def _names(objects: Sequence[Tree]) -> Iterator[str]:
     for (_, kind, namespace, name), times in sorted(counted.items()):
         if times > 1:
             yield f"{kind} {namespace}/{name} is written {times} times"
-        if kind == "Job" and len(name) + POD_SUFFIX > DNS_LABEL:
-            yield f"Job {namespace}/{name} leaves no room for the names of its pods"
+        if kind in WORKLOADS and len(name) > BUDGETS[kind]:
+            yield f"{kind} {namespace}/{name} leaves no room for the names of its pods"
 
 
 def _listed(documents: Mapping[str, Sequence[Any]], folder: str) -> Iterator[str]:
@@ -94,30 +97,32 @@ def _listed(documents: Mapping[str, Sequence[Any]], folder: str) -> Iterator[str
 def _jobs(objects: Sequence[Tree], planned: Sequence[Payload]) -> Iterator[str]:
     written: dict[str, Tree] = {}
     for item in objects:
-        if item["kind"] == "Job":
+        if item["kind"] in WORKLOADS:
             written[item["metadata"]["annotations"][ADDRESS]] = item
     addresses = {payload.address for payload in planned}
     yield from (f"{address} is planned but not written" for address in sorted(addresses - written.keys()))
     yield from (f"{address} is written but not planned" for address in sorted(written.keys() - addresses))
     for payload in planned:
         if payload.address in written:
-            yield from _job(written[payload.address], payload)
+            yield from _job(pods_in(written[payload.address]), payload)
 
 
-def _job(item: Tree, payload: Payload) -> Iterator[str]:
-    spec, pod = item["spec"], item["spec"]["template"]["spec"]
-    containers = pod["containers"]
-    limits = containers[0]["resources"]["limits"]
+def _job(found: Pods, payload: Payload) -> Iterator[str]:
     devices = {name: str(amount) for name, amount in requests_of(payload)}
-    facts = (
-        ("one container", len(containers), 1),
-        ("pods", spec["completions"], len(payload.nodes)),
-        ("pods at once", spec["parallelism"], len(payload.nodes)),
-        ("image", containers[0]["image"], payload.image),
-        ("devices", {name: amount for name, amount in limits.items() if name != "memory"}, devices),
-        ("nodes", _hostnames(pod), node_names(payload)),
-        ("time limit", spec["activeDeadlineSeconds"], payload.placement.limit_seconds),
-    )
+    facts: list[tuple[str, Any, Any]] = [
+        ("pods", found.count, len(payload.nodes)),
+        ("pods at once", found.at_once, len(payload.nodes)),
+        ("time limit", found.limit_seconds, payload.placement.limit_seconds),
+    ]
+    for pod in found.pods:
+        containers = pod["containers"]
+        limits = containers[0]["resources"]["limits"]
+        facts += [
+            ("one container", len(containers), 1),
+            ("image", containers[0]["image"], payload.image),
+            ("devices", {name: amount for name, amount in limits.items() if name != "memory"}, devices),
+            ("nodes", _hostnames(pod), node_names(payload)),
+        ]
     for what, seen, expected in facts:
         if seen != expected:
             yield f"{payload.address}: {what}: written {seen}, planned {expected}"
