@@ -13,6 +13,7 @@ from planner.units import ceil_div
 
 if TYPE_CHECKING:
     from planner.catalog import Catalog, Vendor, VendorFacts
+    from planner.spec.envelope import Priority
     from planner.spec.job import Job
     from planner.spec.work import GpuRequest, TimeByModel, Variant, Within, WorkPlace
 
@@ -75,6 +76,8 @@ class Ask:
     tolerations: tuple[str, ...]
     toolkit: tuple[int, ...]
     interruptible: bool
+    priority: Priority
+    checkpointed: bool
 
     @property
     def devices(self) -> int:
@@ -130,6 +133,8 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
         tolerations=tuple(sorted(job.needs.tolerations)),
         toolkit=toolkit(way.image or "", facts[vendor]) if vendor is not None else (),
         interruptible=job.preemptible,
+        priority=job.priority,
+        checkpointed=job.checkpoint is not None,
     )
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from planner.compile import quotas
 from planner.compile.ask import timing
+from planner.compile.denial import denial
 from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal
 from planner.compile.shape import shapes
+from planner.compile.site import Site, sites
 from planner.spec.work import Within
 from planner.units import Memory, Money, ceil_div
 
 if TYPE_CHECKING:
     from planner.catalog import Vendor, VendorFacts
     from planner.compile.ask import Ask, Speeds, Timing, Wish
-    from planner.compile.fleet import DeviceGroup, FleetPool
+    from planner.compile.fleet import FleetPool
     from planner.compile.shape import Shape
+    from planner.spec.policy import DenyRule
 
 _HOUR: Final = 3_600
 
@@ -32,29 +35,7 @@ class Grounds:
     speeds: Speeds
     currency: str
     facts: Mapping[Vendor, VendorFacts]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """Devices of one model in one pool, or its CPUs only (`position` None)."""
-
-    at: int
-    pool: FleetPool
-    position: int | None
-
-    @property
-    def group(self) -> DeviceGroup | None:
-        """The devices, None for CPUs only."""
-        return None if self.position is None else self.pool.groups[self.position]
-
-    @property
-    def subject(self) -> str:
-        """What messages name."""
-        return self.pool.address
-
-    def refuse(self, code: Code, message: str, fix: str | None = None) -> Refusal:
-        """A refusal of this site."""
-        return Refusal(code=code, subject=self.subject, message=message, fix=fix)
+    rules: tuple[DenyRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +104,6 @@ def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
     return _too_dear(wish, made, grounds) or made
 
 
-def sites(fleet: Sequence[FleetPool], *, devices: bool) -> Iterator[Site]:
-    """Where work may run: each device group, or each pool as a whole for work without devices."""
-    for at, pool in enumerate(fleet):
-        if devices and pool.groups:
-            yield from (Site(at=at, pool=pool, position=position) for position in range(len(pool.groups)))
-        else:
-            yield Site(at=at, pool=pool, position=None)
-
-
 def _fit(ask: Ask, site: Site, grounds: Grounds) -> Fit | Refusal:
     for check in _BEFORE:
         if found := check(ask, site, grounds):
@@ -142,7 +114,7 @@ def _fit(ask: Ask, site: Site, grounds: Grounds) -> Fit | Refusal:
     for test in _AFTER:
         if found := test(ask, site, grounds, spread):
             return found
-    return Fit(site=site, shapes=spread)
+    return denial(grounds.rules, ask, site) or Fit(site=site, shapes=spread)
 
 
 def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:

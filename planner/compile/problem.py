@@ -67,7 +67,10 @@ def compiled(
     pools = fleet(specset.clusters, specset.catalog)
     known = quotas.quotas(specset.quotas, pools)
     paces = speeds(specset.catalog, specset.policy.reference)
-    grounds = Grounds(fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors())
+    grounds = Grounds(
+        fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
+        rules=specset.policy.deny,
+    )  # fmt: skip
     works = tuple(_works(specset, grounds, past(previous), start))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)

@@ -41,6 +41,7 @@ class Code(StrEnum):
     QUOTA_LIMIT = "quota_limit"
     NOT_GUARANTEED = "not_guaranteed"
     TAINT = "taint"
+    DENIED = "denied"
     SPEED_UNKNOWN = "speed_unknown"
     DURATION_LIMIT = "duration_limit"
     MAX_COST = "max_cost"
@@ -72,6 +73,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.QUOTA_LIMIT: Category.NEVER,
     Code.NOT_GUARANTEED: Category.FIXABLE,
     Code.TAINT: Category.FIXABLE,
+    Code.DENIED: Category.FIXABLE,
     Code.SPEED_UNKNOWN: Category.FIXABLE,
     Code.DURATION_LIMIT: Category.FIXABLE,
     Code.MAX_COST: Category.FIXABLE,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from planner.diagnostics import Diagnostic, Place, Severity
 from planner.spec.cluster import Cluster, Partitions
 from planner.spec.job import Job
-from planner.spec.policy import Policy
 from planner.spec.service import Service
 from planner.spec.snapshot import Snapshot
 from planner.spec.team import Quota, QuotaWindow, Team
@@ -78,8 +77,6 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda job: job.pin is not None and bool(job.pin.devices)),
     _rule("PLAN612", Job, "the cost of moving data", "leave data and egress out; state place.regions",
           lambda job: job.data is not None or job.egress is not None),
-    _rule("PLAN613", Policy, "denials of the policy", "leave deny out; state place in the jobs",
-          lambda policy: bool(policy.deny)),
     _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
           lambda shot: bool(shot.running or shot.services or shot.finished or shot.foreign)),
     _rule("PLAN615", Snapshot, "a snapshot of what is spent and of markets", "plan without it",

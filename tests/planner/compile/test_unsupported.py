@@ -63,7 +63,6 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN610", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
     ("PLAN612", [a_job(data="dc1")]),
-    ("PLAN613", [a_policy(deny=[{"id": "none", "what": "place", "where": {"priority": ["P0"]}}])]),
     ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
     ("PLAN614", [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])]),
     ("PLAN615", [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])]),
@@ -76,6 +75,7 @@ ACCEPTED: list[list[Document]] = [
     [a_job(pin={"pool": "dc1/h100", "nodes": "h100-0001", "start": "2026-12-01T03:00:00Z"})],
     [a_job(preemptible=False)],
     [a_snapshot()],
+    [a_policy(deny=[{"id": f"no-{what}", "what": what, "where": {"priority": ["P0"]}} for what in ("place", "move")])],
 ]
 
 
