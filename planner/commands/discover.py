@@ -1,4 +1,4 @@
-"""`planner discover`: what this host holds, or many hosts together, as specs."""
+"""`planner discover`: what this host holds, many hosts together, or a whole cluster, as specs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from planner.exits import Exit
 if TYPE_CHECKING:
     from planner.catalog import Catalog
     from planner.discovery.facts import HostFacts
-    from planner.discovery.write import Written
-    from planner.source import SourceFile
 
-_LATER = "--snapshot writes what runs on a cluster, which comes with discovery of clusters."
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +31,23 @@ class _Wanted:
 
 @options.verb(
     "discover",
-    "Find out what a host holds, as specs.",
+    "Find out what a host or a cluster holds, as specs.",
     "planner discover",
     "planner discover --write specs/cluster.yaml --name dc1",
     "planner discover --write specs/cluster.yaml --name dc1 --check",
     "planner discover --format json > $(hostname).json",
     "planner discover --merge *.json --write specs/cluster.yaml --name dc1",
+    "planner discover --from slurm --write specs/dc1.yaml --teams specs/teams.yaml --name dc1",
+    "planner discover --from slurm --name dc1 --snapshot snapshot.yaml",
     options=(
         click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
+        click.option(
+            "--from", "source", type=click.Choice(["slurm"]),
+            help="Read a cluster by its own commands, or from FILES that hold their output.",
+        ),
         click.option("--merge", is_flag=True, help="Join the hosts told by FILES, the JSON output of each."),
         click.option(
-            "--write", "target", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+            "--write", "target", type=_FILE, metavar="FILE",
             help="Write the specs there; comments and everything else in the file stay.",
         ),
         click.option("--check", is_flag=True, help="Write nothing; exit with 2 when FILE says otherwise."),
@@ -57,7 +61,14 @@ class _Wanted:
             "--root", type=click.Path(path_type=Path, file_okay=False), default=Path("/"), metavar="DIR",
             help="Where /proc and /sys of the host are; in a container for example /host.",
         ),
-        options.refused("--snapshot", _LATER, takes_value=True),
+        click.option("--teams", type=_FILE, metavar="FILE", help="Of a cluster: write Teams and Quotas there."),
+        click.option("--snapshot", type=_FILE, metavar="FILE", help="Of a cluster: write what runs there."),
+        options.specs,
+        click.option(
+            "--model", "models", multiple=True, metavar="WORD=MODEL",
+            help="Of a cluster: the model that its word for a card means, e.g. h100=h100-sxm5-80gb.",
+        ),
+        click.option("--at", metavar="TIME", help="When FILES of a cluster were written; now is this moment."),
         options.formats("text", "json"),
     ),
 )  # fmt: skip
@@ -65,11 +76,14 @@ def command(files: tuple[Path, ...], merge: bool, node: str, root: Path, form: s
     """Ask the driver libraries and the operating system of this host what it holds.
 
     Cards are named by the catalogue. What cannot be found out stays unknown and is told; that is no failure. With
-    --merge the output of many hosts becomes pools of identical nodes.
+    --merge the output of many hosts becomes pools of identical nodes. With --from a cluster's own commands, or files
+    with what they print, tell its nodes, who may use them, and what runs; nothing is changed there.
     """
     from planner import catalog
 
-    goal = _Wanted(**wanted)
+    if wanted["source"] is not None:
+        return _cluster(files, merge, node, form, colour, **wanted)
+    goal = _host_goal(**wanted)
     _refuse(files, merge, goal, form)
     if merge and node:
         raise click.UsageError("--node names the host at hand; leave it out with --merge")
@@ -83,10 +97,39 @@ def command(files: tuple[Path, ...], merge: bool, node: str, root: Path, form: s
     return _as_specs(hosts, goal, known, colour)
 
 
+def _cluster(files: tuple[Path, ...], merge: bool, node: str, form: str, colour: str, **wanted: Any) -> Exit:
+    from planner.commands.discovering import ClusterWish, cluster
+
+    if merge or node or wanted.pop("back_end") or form == "json":
+        raise click.UsageError("--from reads a cluster; leave out --merge, --node, --backend and --format json")
+    if wanted["check"] and wanted["target"] is None and wanted["teams"] is None:
+        raise click.UsageError("--check needs --write FILE or --teams FILE: the file to compare with")
+    _require_name(wanted["name"])
+    return cluster(ClusterWish(files=files, colour=colour, **wanted))
+
+
+def _host_goal(
+    target: Path | None, check: bool, name: str, back_end: str | None, specs: Path, **clusters: Any
+) -> _Wanted:
+    given = [f"--{key.removesuffix('s') if key == 'models' else key}" for key, value in clusters.items() if value]
+    if given:
+        raise click.UsageError(f"{' and '.join(sorted(given))} need --from: only a cluster tells that")
+    return _Wanted(target=target, check=check, name=name, back_end=back_end)
+
+
+def _require_name(name: str) -> None:
+    from planner.names import parse_name
+
+    try:
+        parse_name(name)
+    except ValueError as error:
+        raise click.UsageError(f"--name: {error}") from None
+
+
 def _refuse(files: tuple[Path, ...], merge: bool, goal: _Wanted, form: str) -> None:
     if files and not merge:
         raise click.UsageError(
-            f"what is '{files[0]}'? Files of hosts need --merge; discovering a whole cluster is yet to come"
+            f"what is '{files[0]}'? Files of hosts need --merge, files of a cluster --from and the back end's name"
         )
     if merge and not files:
         raise click.UsageError("--merge needs the files to join, the JSON output of each host")
@@ -119,17 +162,14 @@ def _read(files: tuple[Path, ...]) -> tuple[HostFacts, ...]:
 
 
 def _as_specs(hosts: tuple[HostFacts, ...], goal: _Wanted, known: Catalog, colour: str) -> Exit:
+    from planner.commands.discovering import before, keep
     from planner.discovery.merge import merge
     from planner.discovery.page import fleet_page
     from planner.discovery.resolve import resolved
     from planner.discovery.spec import back_end_of
     from planner.discovery.write import fresh, merged
-    from planner.names import parse_name
 
-    try:
-        parse_name(goal.name)
-    except ValueError as error:
-        raise click.UsageError(f"--name: {error}") from None
+    _require_name(goal.name)
     fleet = merge((resolved(host, known) for host in hosts), known)
     back_end = goal.back_end or back_end_of(hosts)
     spec = "" if goal.target else fresh(fleet, goal.name, back_end, known)
@@ -137,36 +177,4 @@ def _as_specs(hosts: tuple[HostFacts, ...], goal: _Wanted, known: Catalog, colou
     if goal.target is None:
         console.out(f"\n# Spec; --write FILE puts it into a file.\n{spec}")
         return Exit.OK
-    written = merged(_before(goal.target), fleet, goal.name, back_end, known)
-    return _keep(goal.target, written, goal.check)
-
-
-def _before(target: Path) -> SourceFile | None:
-    from planner.diagnostics import UsageError
-    from planner.source import SourceFile
-
-    try:
-        return SourceFile(str(target), target.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise UsageError(f"cannot read '{target}': {error.strerror or error}") from None
-
-
-def _keep(target: Path, written: Written, check: bool) -> Exit:
-    """Write the file, or with `check` only say how it differs."""
-    from planner import lockfile
-    from planner.diagnostics import printable
-
-    for sentence in written.changes:
-        console.out(f"{printable(sentence)}\n")
-    for sentence in written.held_back:
-        console.out(f"{printable(sentence)}: not written\n")
-    if check:
-        differs = bool(written.changes or written.held_back)
-        console.err(f"{target} {'differs from' if differs else 'agrees with'} what was discovered\n")
-        return Exit.CHANGES if differs else Exit.OK
-    if written.changes:
-        lockfile.write(target, written.text)
-    console.err(f"wrote {target}\n" if written.changes else f"{target} needs no change\n")
-    return Exit.OK
+    return keep(goal.target, merged(before(goal.target), fleet, goal.name, back_end, known), goal.check)

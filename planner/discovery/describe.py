@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from planner.catalog import Catalog, vendors
 from planner.discovery import layout
-from planner.discovery.facts import Device, HostFacts
+from planner.discovery.facts import Device, HostFacts, Scheduled
 from planner.discovery.resolve import differs
 from planner.names import suggest_name
-from planner.units import Memory, Power, Rate
+from planner.units import Duration, Memory, Power, Rate
 
 PER_NODE: Final = ("memory",)
 """Fields in which nodes of one pool may differ a little."""
@@ -30,6 +30,7 @@ def fields(host: HostFacts, catalog: Catalog) -> dict[str, Any]:
         "partitions": _modes(host),
         "power": _power(host, catalog),
         **_rendering(host),
+        **_scheduled(host.scheduled),
     }
     return {key: value for key, value in stated.items() if value not in (None, [], {}, ())}
 
@@ -78,6 +79,9 @@ def _memory(devices: list[Device], model: str, catalog: Catalog) -> dict[str, st
 
 
 def _hanging_together(host: HostFacts, catalog: Catalog) -> dict[str, Any]:
+    """How cards are joined, which a scheduler does not tell: from it alone the catalogue's word stands."""
+    if host.scheduled is not None and not host.pairs:
+        return {}
     found = {"links": layout.links(host, catalog), "sockets": layout.sockets(host)}
     return {key: [list(group) for group in value] for key, value in found.items() if value}
 
@@ -129,6 +133,22 @@ def _rendering(host: HostFacts) -> dict[str, Any]:
     if not nodes or any(number is None for number in nodes):
         return {}
     return {"render_nodes": nodes} | ({"render_gid": host.render_gid} if host.render_gid is not None else {})
+
+
+def _scheduled(words: Scheduled | None) -> dict[str, Any]:
+    """What the scheduler says of a node. A rack is told node by node, and so belongs to the pool."""
+    if words is None:
+        return {}
+    longest = words.max_run_seconds
+    return {
+        "partition": words.partition,
+        "features": list(words.features),
+        "gres_type": words.gres_type,
+        "gres": dict(words.gres),
+        "labels": dict(words.labels),
+        "taints": list(words.taints),
+        "max_duration": str(Duration.of_seconds(longest)) if longest else None,
+    }
 
 
 def layouts(host: HostFacts) -> dict[int, list[dict[str, Any]]]:

@@ -121,6 +121,26 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """What a cluster's scheduler, and no host by itself, says of a node.
+
+    `partition`, `features` and `gres_type` are Slurm's words, `labels` and `taints` those of Kubernetes. `gres` counts
+    things other than devices.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    partition: Text | None = None
+    features: tuple[Text, ...] = ()
+    gres: tuple[tuple[Text, Number], ...] = ()
+    gres_type: Text | None = None
+    labels: tuple[tuple[Text, Text], ...] = ()
+    taints: tuple[Text, ...] = ()
+    rack: Text | None = None
+    max_run_seconds: Number | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostFacts:
     """Everything that was found on one host, and in `warnings` what could not be found, call by call."""
 
@@ -138,6 +158,7 @@ class HostFacts:
     nvlink_domain: Text | None = None
     render_gid: Number | None = None
     back_ends: tuple[Text, ...] = ()
+    scheduled: Scheduled | None = None
     warnings: tuple[Text, ...] = ()
 
     @property

@@ -49,10 +49,19 @@ def fleet_page(fleet: Fleet) -> Page:
     return Page(blocks=tuple(blocks))
 
 
+def _counted(host: HostFacts) -> str:
+    """The cards of a node by model, where nobody looked at them one by one."""
+    models = [describe.model_of(device) for device in host.usable]
+    return ", ".join(f"{models.count(model)} x {model}" for model in dict.fromkeys(models)) + " a node"
+
+
 def _pool(pool: Pool) -> Iterator[Block]:
     host = pool.hosts[0]
     yield Heading(title=pool.name, note=f"{plural(len(pool.hosts), 'host')}: {fold(pool.nodes)}")
     yield Prose(lines=tuple(_host_lines(host)), indent=2)
+    if host.scheduled is not None and host.devices:
+        yield Prose(lines=(line(_counted(host)),), indent=2)
+        return
     if len(pool.hosts) > 1:
         yield Prose(lines=(line(quiet(f"cards as on {host.name}:")),), indent=2)
     if host.devices:

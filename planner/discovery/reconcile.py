@@ -14,7 +14,7 @@ from planner import hosts
 from planner.catalog import Catalog
 from planner.discovery.merge import Fleet, Pool
 from planner.discovery.spec import node_list, pool_fields
-from planner.units import Memory, Rate
+from planner.units import Duration, Memory, Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +210,24 @@ def _same_domains(old: Any, new: Any) -> bool:
     return all(any(_nodes({"nodes": nodes}) <= each for each in have) for nodes in new.values())
 
 
+def _holds(old: Any, new: Any) -> bool:
+    """Words that people added stay beside those that were found."""
+    if isinstance(new, dict):
+        return isinstance(old, dict) and all(old.get(key) == value for key, value in new.items())
+    return isinstance(old, list) and set(new) <= set(map(str, old))
+
+
+def _same_counts(old: Any, new: Any) -> bool:
+    return isinstance(old, dict) and all(_not_more(old.get(key), count) for key, count in new.items())
+
+
+def _not_longer(old: Any, new: Any) -> bool:
+    try:
+        return Duration.parse(str(old)) <= Duration.parse(str(new))
+    except ValueError:
+        return False
+
+
 def _same_partitions(old: Any, new: Any) -> bool:
     """A list of profiles is leave to choose, and no description: it stays."""
     return isinstance(old, list) or bool(old == new)
@@ -239,6 +257,12 @@ _KEEPS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "software": _same_versions,
     "network": _same_network,
     "nvlink_domains": _same_domains,
+    "racks": _same_domains,
+    "features": _holds,
+    "labels": _holds,
+    "taints": _holds,
+    "gres": _same_counts,
+    "max_duration": _not_longer,
     "partitions": _same_partitions,
 }
 
@@ -260,6 +284,9 @@ _JOINED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "software": _join,
     "network": _join,
     "nvlink_domains": _join,
+    "racks": _join,
+    "gres": _join,
+    "labels": _join,
     "partitions": _join_partitions,
 }
-_BY_NODE: Final = frozenset({"nvlink_domains"})
+_BY_NODE: Final = frozenset({"nvlink_domains", "racks"})

@@ -15,18 +15,20 @@ from planner.spec.envelope import API_VERSION
 from planner.units import Memory
 
 ORDER: Final = (
-    "name", "nodes", "gpus", "cpus", "memory", "sockets", "links", "nvlink_domains", "network", "software",
-    "partitions", "power", "render_gid", "render_nodes",
+    "name", "nodes", "gpus", "cpus", "memory", "gres", "sockets", "links", "racks", "nvlink_domains", "network",
+    "software", "partitions", "power", "partition", "features", "gres_type", "labels", "taints", "max_duration",
+    "render_gid", "render_nodes",
 )  # fmt: skip
 """The fields of a pool in the order in which they are written."""
 _BY_DEVICE: Final = frozenset({"compose"})
 """Back ends that hand out devices by what identifies them, and not by count."""
 
 
-def cluster(fleet: Fleet, name: str, back_end: str, catalog: Catalog) -> dict[str, Any]:
-    """The Cluster document of a fleet, as plain values."""
+def cluster(fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = "") -> dict[str, Any]:
+    """The Cluster document of a fleet, as plain values; with the back end's version where that is known."""
     pools = [pool_fields(pool, back_end, catalog) for pool in fleet.pools]
-    return {"apiVersion": API_VERSION, "kind": "Cluster", "name": name, "backend": back_end, "pools": pools}
+    stated = {"type": back_end, "version": version} if version else back_end
+    return {"apiVersion": API_VERSION, "kind": "Cluster", "name": name, "backend": stated, "pools": pools}
 
 
 def pool_fields(pool: Pool, back_end: str, catalog: Catalog) -> dict[str, Any]:
@@ -37,6 +39,10 @@ def pool_fields(pool: Pool, back_end: str, catalog: Catalog) -> dict[str, Any]:
         stated["partitions"] = {"fixed": fixed}
     if domains := _domains(pool.hosts):
         stated["nvlink_domains"] = domains
+    if racks := _racks(pool.hosts):
+        stated["racks"] = racks
+    if stated.get("partition") == pool.name:
+        del stated["partition"]
     stated["gpus"] = _groups(pool.hosts, stated.get("gpus", []), back_end)
     return {key: stated[key] for key in ORDER if stated.get(key)}
 
@@ -78,6 +84,14 @@ def _domains(hosts: Sequence[HostFacts]) -> dict[str, str]:
             cluster_id, _, clique = host.nvlink_domain.partition(".")
             nodes.setdefault(f"{cluster_id[:8]}-{clique}", []).append(host.name)
     return {domain: node_list(members) for domain, members in sorted(nodes.items())}
+
+
+def _racks(hosts: Sequence[HostFacts]) -> dict[str, str]:
+    """Racks by name, told only where every node is in one."""
+    nodes: dict[str, list[str]] = {}
+    for host in hosts:
+        nodes.setdefault((host.scheduled.rack if host.scheduled else None) or "", []).append(host.name)
+    return {} if "" in nodes else {rack: node_list(members) for rack, members in sorted(nodes.items())}
 
 
 def accelerators(fleet: Fleet) -> list[dict[str, Any]]:

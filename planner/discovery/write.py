@@ -48,20 +48,44 @@ class _AsWritten(VersionedResolver):
         return _TEXT if kind is ScalarNode else super().resolve(kind, value, implicit)
 
 
-def fresh(fleet: Fleet, name: str, back_end: str, catalog: Catalog) -> str:
+def fresh(fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = "") -> str:
     """A fleet as a new file: its Cluster, and proposed Accelerators."""
-    documents = (cluster(fleet, name, back_end, catalog), *accelerators(fleet))
+    return text_of((cluster(fleet, name, back_end, catalog, version), *accelerators(fleet)))
+
+
+def text_of(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Documents of plain values as YAML."""
     return "---\n".join(_dumped(document) for document in documents)
 
 
-def merged(before: SourceFile | None, fleet: Fleet, name: str, back_end: str, catalog: Catalog) -> Written:
+def appended(before: SourceFile | None, documents: Sequence[Mapping[str, Any]]) -> Written:
+    """Documents at the end of a file that does not have them yet; those that it has stay, and what differs is told."""
+    there = [_value(part, before.path) for part in _parts(before)] if before is not None else []
+    by_name = {(value["kind"], value["name"]): value for value in there if isinstance(value, dict) and "name" in value}
+    added = [one for one in documents if (one["kind"], one["name"]) not in by_name]
+    held = [
+        f"{one['kind'].lower()}/{one['name']}: {key}: {old.get(key, 'not stated')} -> {value}"
+        for one in documents
+        if (old := by_name.get((one["kind"], one["name"]))) is not None
+        for key, value in one.items()
+        if old.get(key) != value
+    ]
+    text = before.text.decode() if before is not None else ""
+    parts = [*([text.rstrip() + "\n"] if text.strip() else []), *map(_dumped, added)]
+    changes = tuple(f"{one['kind'].lower()}/{one['name']}: new" for one in added)
+    return Written(text="---\n".join(parts) if added else text, changes=changes, held_back=tuple(held))
+
+
+def merged(
+    before: SourceFile | None, fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = ""
+) -> Written:
     """A fleet written into a file: into the Cluster of that name where there is one, else as further documents.
 
     Other documents stay byte for byte. Raises `SpecError` when the file is not well-formed, and `PlannerError` when a
     comment would be lost.
     """
     if before is None or not before.text.strip():
-        return Written(text=fresh(fleet, name, back_end, catalog), changes=(f"cluster/{name}: new",))
+        return Written(text=fresh(fleet, name, back_end, catalog, version), changes=(f"cluster/{name}: new",))
     parts = _parts(before)
     documents = [_value(part, before.path) for part in parts]
     at = next((index for index, value in enumerate(documents) if _is(value, "Cluster", name)), None)
@@ -70,7 +94,7 @@ def merged(before: SourceFile | None, fleet: Fleet, name: str, back_end: str, ca
     changes = [f"accelerator/{one['name']}: new" for one in added]
     result = Reconciled()
     if at is None:
-        added.insert(0, cluster(fleet, name, back_end, catalog))
+        added.insert(0, cluster(fleet, name, back_end, catalog, version))
         changes.insert(0, f"cluster/{name}: new")
     else:
         result = reconcile(documents[at], fleet, back_end, catalog)
@@ -208,6 +232,7 @@ def _yaml(text: str) -> Any:
     yaml.Resolver = _AsWritten
     yaml.preserve_quotes = True
     yaml.width = 1 << 16
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
     nested = re.search(r"(?m)^( *)[^\s#-].*:[ \t]*(?:#.*)?\n\1( +)[^\s#-]", text)
     listed = re.search(r"(?m)^( *)[^\s#-].*:[ \t]*(?:#.*)?\n(?:\s*#.*\n)*\1( *)-( +)", text)
     offset, gap = (len(listed[2]), len(listed[3])) if listed else (2, 1)

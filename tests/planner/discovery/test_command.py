@@ -105,8 +105,8 @@ def test_a_host_without_a_usable_name_is_told_so(tmp_path: Path, capsys: pytest.
     [
         (("--check",), "--check needs --write FILE"),
         (("--merge",), "--merge needs the files to join"),
-        (("kubernetes",), "discovering a whole cluster is yet to come"),
-        (("--snapshot", "s.yaml"), "comes with discovery of clusters"),
+        (("kubernetes",), "files of a cluster --from and the back end"),
+        (("--snapshot", "s.yaml"), "--snapshot need --from"),
         (("--format", "json", "--write", "x.yaml"), "--format json tells one host"),
         (("--merge", "missing.json"), "cannot read 'missing.json'"),
         (("--merge", "a.json", "--node", "b"), "--node names the host at hand"),

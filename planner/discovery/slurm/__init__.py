@@ -1,0 +1,1 @@
+"""Reading a Slurm cluster from the output of its own commands."""
