@@ -14,7 +14,9 @@ from renderers.slurm import words
 from renderers.slurm.features import Feature, has, parse
 
 if TYPE_CHECKING:
+    from planner.catalog import Accelerator
     from planner.plan import Device, NodeUse
+    from planner.spec.cluster import NodePool
     from renderers.payload import Payload
 
 Amount = tuple[str, str | None, int]
@@ -90,17 +92,18 @@ def _type_of(payload: Payload, device: Device) -> str | None:
     if not payload.cluster.backend.typed:
         _check_untyped(payload)
         return None
-    kind = _partition_type(payload, device.profile) if device.profile else _whole_type(payload)
+    kind = _partition_type(payload, device.profile) if device.profile else whole_type(payload.pool, payload.accelerator)
     if kind is None:
         _check_untyped(payload)
         return None
     return words.plain(kind, "type of device")
 
 
-def _whole_type(payload: Payload) -> str | None:
-    if payload.pool.gres_type and len(payload.pool.gpus) == 1:
-        return payload.pool.gres_type
-    spellings = payload.accelerator.gres_types if payload.accelerator else ()
+def whole_type(pool: NodePool, accelerator: Accelerator | None) -> str | None:
+    """How the site calls whole devices of a model in a pool; None where neither the pool nor the catalogue tells."""
+    if pool.gres_type and len(pool.gpus) == 1:
+        return pool.gres_type
+    spellings = accelerator.gres_types if accelerator else ()
     return spellings[0] if spellings else None
 
 

@@ -10,6 +10,7 @@ from planner.hosts import fold
 from planner.units import ceil_fraction, parse_time
 from renderers.refusal import Unsupported
 from renderers.slurm import words
+from renderers.slurm.accounts import account_name, is_borrowed, qos_name
 from renderers.slurm.devices import Block, blocks_of, device_options
 from renderers.slurm.features import Feature, has, nodes_are_named_by_exclusion, parse
 
@@ -61,11 +62,12 @@ def job_name(payload: Payload) -> str:
 
 
 def _identity(payload: Payload, team: Team) -> Options:
+    borrowed = is_borrowed(payload.segment)
     return (
         Directive(name="job-name", value=job_name(payload)),
         Directive(name="comment", value=words.comment(payload.address, payload.placement.spec)),
-        Directive(name="account", value=words.plain(team.account or team.name, "account")),
-        Directive(name="qos", value=payload.placement.priority.lower()),
+        Directive(name="account", value=account_name(team, borrowed=borrowed)),
+        Directive(name="qos", value=qos_name(payload.placement.priority, borrowed=borrowed)),
         Directive(name="partition", value=words.plain_list(payload.pool.partition or payload.pool.name, "partition")),
     )
 

@@ -1,5 +1,6 @@
 """The files of one Slurm cluster.
 
+CLUSTER/accounts.sh             makes QOS and accounts what the plan needs at a moment
 CLUSTER/submit.sh               submits what is not there yet, in the order of dependencies
 CLUSTER/jobs/TEAM.JOB.sbatch    one script a job, `TEAM.JOB.INDEX.sbatch` for an element of an array
 """
@@ -17,6 +18,7 @@ from renderers.refusal import Unsupported
 from renderers.slurm import limits, reading, words
 from renderers.slurm.body import body
 from renderers.slurm.header import header, job_name
+from renderers.slurm.setup import accounts
 from renderers.slurm.submission import Step, elements, ordered, parents_of
 
 if TYPE_CHECKING:
@@ -52,10 +54,20 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     if steps:
         manifests = (*manifests, _submission(plan, cluster, steps))
     degraded = tuple(note for item in made for note in _notes(item, written))
+    setup = _accounts(plan, specset, cluster) if steps else Rendered()
     return Rendered(
-        manifests=tuple(sorted(manifests)),
-        degraded=(*(limits.of_cluster(cluster) if made else ()), *degraded),
+        manifests=tuple(sorted((*manifests, *setup.manifests))),
+        degraded=(*(limits.of_cluster(cluster) if made else ()), *setup.degraded, *degraded),
     )
+
+
+def _accounts(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
+    """The program for accounts, and what Slurm counts otherwise than the quotas; a name it cannot take is told."""
+    try:
+        notes = tuple(limits.of_accounts(plan, specset, cluster))
+        return Rendered(manifests=(accounts(plan, specset, cluster),), degraded=notes)
+    except Unsupported as error:
+        return Rendered(degraded=(limits.degraded(f"cluster/{cluster.name}", f"no accounts are written: {error}"),))
 
 
 def script(payload: Payload, specset: SpecSet) -> str:

@@ -7,9 +7,10 @@ from tests.renderers.fleet import a_job, a_node, a_placement, a_segment, plan_of
 from tests.renderers.slurm.site import TEAM, a_chain, a_cluster, a_site
 
 
-def test_a_cluster_has_a_script_a_job_and_one_program_that_submits() -> None:
+def test_a_cluster_has_a_script_a_job_and_programs_that_submit_and_set_up_accounts() -> None:
     rendered = a_chain({"prep": (), "train": ("prep",)}).rendered
     assert [(item.path, item.addresses, item.executable) for item in rendered.manifests] == [
+        ("hpc/accounts.sh", ("team/vision",), True),
         ("hpc/jobs/vision.prep.sbatch", ("job/vision/prep",), True),
         ("hpc/jobs/vision.train.sbatch", ("job/vision/train",), True),
         ("hpc/submit.sh", ("job/vision/prep", "job/vision/train"), True),
@@ -44,7 +45,11 @@ def test_a_refused_job_takes_no_other_with_it() -> None:
         for index, name in enumerate(("bad", "good"))
     ]
     rendered = render(plan_of(*placements, specs=specs), specs, specs.cluster("hpc"))
-    assert [item.path for item in rendered.manifests] == ["hpc/jobs/vision.good.sbatch", "hpc/submit.sh"]
+    assert [item.path for item in rendered.manifests] == [
+        "hpc/accounts.sh",
+        "hpc/jobs/vision.good.sbatch",
+        "hpc/submit.sh",
+    ]
     said = {item.address: item.message for item in rendered.degraded if item.address.startswith("job/")}
     assert said["job/vision/bad"].startswith("not written: ")
     assert said["job/vision/good"].startswith("job/vision/bad does not run in this cluster")
@@ -55,7 +60,7 @@ def test_a_later_run_of_interrupted_work_is_left_to_the_next_plan_and_that_is_sa
     segments = [a_segment("hpc/h100", a_node("gpu-001", 0), specs=specs, start=start) for start in (0, 6)]
     plan = plan_of(a_placement("job/vision/train", *segments, specs=specs), specs=specs)
     rendered = render(plan, specs, specs.cluster("hpc"))
-    assert len(rendered.manifests) == 2
+    assert len(rendered.manifests) == 3
     assert any("only its first run is written" in item.message for item in rendered.degraded)
 
 
