@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from planner.catalog import Catalog, Vendor, VendorFacts
     from planner.spec.envelope import Priority
     from planner.spec.job import Job
-    from planner.spec.work import GpuRequest, TimeByModel, Variant, Within, WorkPlace
+    from planner.spec.work import GpuRequest, Market, TimeByModel, Variant, Within, WorkPlace
 
 _SECOND_MS = 1_000
 
@@ -78,6 +78,7 @@ class Ask:
     interruptible: bool
     priority: Priority
     checkpointed: bool
+    spot: Market
 
     @property
     def devices(self) -> int:
@@ -135,6 +136,7 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
         interruptible=job.preemptible,
         priority=job.priority,
         checkpointed=job.checkpoint is not None,
+        spot=job.market.spot,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from planner.compile import quotas
+from planner.compile import market, quotas
 from planner.compile.ask import timing
 from planner.compile.denial import denial
 from planner.compile.horizon import length_text
@@ -43,6 +43,8 @@ class Candidate:
     """One legal way to run: `variant` on a site, in `shapes`; `nodes` are the eligible ones by position (None: all).
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
+    `lost_seconds` a run on the spot market is expected to lose; `extra_micros_per_slot` counts against the mode beside
+    cash and power.
     """
 
     variant: str
@@ -55,6 +57,8 @@ class Candidate:
     nodes: tuple[int, ...] | None
     cash_micros_per_hour: int
     power_milliwatts: int
+    lost_seconds: int = 0
+    extra_micros_per_slot: int = 0
 
     @property
     def name(self) -> str:
@@ -142,9 +146,7 @@ def _pin(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
 
 
 def _market(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
-    if not site.pool.nodes:
-        return site.refuse(Code.MARKET, "no node may be created on demand here", "raise max_nodes.on_demand")
-    return None
+    return market.refusal(ask, site)
 
 
 def _vendor(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:

@@ -9,6 +9,7 @@ from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Final
 
 from planner.names import address
+from planner.spec.cluster import MaxNodes
 from planner.units import ceil_div
 
 if TYPE_CHECKING:
@@ -23,10 +24,16 @@ _MILLION: Final = 1_000_000
 
 
 class Market(StrEnum):
-    """Where nodes come from: own hardware, or a cloud's on-demand market."""
+    """Where nodes come from: own hardware, or one of a cloud's markets."""
 
     OWN = "own"
     ON_DEMAND = "on_demand"
+    SPOT = "spot"
+
+    @property
+    def words(self) -> str:
+        """What sentences call it."""
+        return self.value.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +63,8 @@ class FleetPool:
     """A node pool in one market.
 
     `resources` begins with all devices; where nodes hold several models each has a count of its own after it. Then come
-    CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. On demand,
-    `nodes` are as many as may be created; their price is per node and hour.
+    CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. In a cloud,
+    `nodes` are as many as may be created in the market; their price is per node and hour.
     """
 
     cluster: Cluster
@@ -76,8 +83,9 @@ class FleetPool:
 
     @property
     def address(self) -> str:
-        """`pool/cluster/pool`, as messages name it."""
-        return address("pool", self.cluster.name, self.pool.name)
+        """`pool/cluster/pool`, as messages name it; what the spot market has of it is told apart."""
+        where = address("pool", self.cluster.name, self.pool.name)
+        return f"{where} (spot)" if self.market is Market.SPOT else where
 
     @property
     def devices_per_node(self) -> int:
@@ -97,23 +105,36 @@ class FleetPool:
 
 def fleet(clusters: Iterable[Cluster], catalog: Catalog) -> tuple[FleetPool, ...]:
     """Every pool in its market, sorted by name."""
-    pools = (_fleet_pool(cluster, pool, catalog) for cluster in clusters for pool in cluster.pools)
+    pools = (
+        _fleet_pool(cluster, pool, market, catalog)
+        for cluster in clusters
+        for pool in cluster.pools
+        for market in _markets(pool)
+    )
     return tuple(sorted(pools, key=lambda pool: (pool.name, pool.market)))
 
 
-def _fleet_pool(cluster: Cluster, pool: NodePool, catalog: Catalog) -> FleetPool:
-    rented = pool.max_nodes is not None or pool.price.on_demand is not None
+def _markets(pool: NodePool) -> tuple[Market, ...]:
+    most, price = pool.max_nodes or MaxNodes(), pool.price
+    spot = price.spot is not None or most.spot > 0
+    on_demand = price.on_demand is not None or most.on_demand > 0 or (pool.max_nodes is not None and not spot)
+    found = ((Market.ON_DEMAND, on_demand), (Market.SPOT, spot))
+    return tuple(market for market, there in found if there) or (Market.OWN,)
+
+
+def _fleet_pool(cluster: Cluster, pool: NodePool, market: Market, catalog: Catalog) -> FleetPool:
+    price = pool.price.spot if market is Market.SPOT else pool.price.on_demand
     groups = _groups(pool, catalog)
     counted = _counted(pool, groups)
     return FleetPool(
         cluster=cluster,
         pool=pool,
-        market=Market.ON_DEMAND if rented else Market.OWN,
+        market=market,
         groups=groups,
         resources=tuple(name for name, _ in counted),
         capacity=tuple(amount for _, amount in counted),
-        nodes=_node_names(pool),
-        node_micros_per_hour=pool.price.on_demand.micros_per_hour if pool.price.on_demand else 0,
+        nodes=_node_names(pool, market),
+        node_micros_per_hour=price.micros_per_hour if price else 0,
     )
 
 
@@ -144,10 +165,13 @@ def _counted(pool: NodePool, groups: tuple[DeviceGroup, ...]) -> list[tuple[str,
     return counted + [(f"gres/{name}", amount) for name, amount in pool.gres]
 
 
-def _node_names(pool: NodePool) -> tuple[str, ...]:
-    names = pool.node_names()
+def _node_names(pool: NodePool, market: Market) -> tuple[str, ...]:
+    """The nodes that stand there or may be created; a pool that rents named nodes has them in one market only."""
     if pool.max_nodes is None:
-        return names
+        return () if market is Market.SPOT and pool.price.on_demand is not None else pool.node_names()
+    if market is Market.SPOT:
+        return tuple(f"{pool.name}-spot-{number:04}" for number in range(1, pool.max_nodes.spot + 1))
+    names = pool.node_names() if pool.nodes.names or pool.nodes.count is not None else ()
     made = (f"{pool.name}-{number:04}" for number in count(1))
     return tuple(islice(chain(names, (name for name in made if name not in names)), pool.max_nodes.on_demand))
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 class Compiled:
     """A problem, and what its positions mean: `fleet` its pools, `works` its tasks, `rows.by_quota` its rows.
 
-    `frozen` are the addresses that are held to their previous run.
+    `cooling` says for each pool until which slot its market gives nothing. `frozen` are the addresses that are held to
+    their previous run.
     """
 
     specset: SpecSet
@@ -45,6 +46,7 @@ class Compiled:
     known: quotas.Quotas
     rows: quotas.Rows
     works: tuple[Work, ...]
+    cooling: tuple[int, ...]
     frozen: frozenset[str] = frozenset()
 
 
@@ -76,12 +78,13 @@ def compiled(
     horizon = _horizon(specset, start, works, pools)
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
     rows = quotas.rows(known, pools, horizon, specset.policy, paces, firm)
-    ground = Ground(horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows)
+    cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
+    ground = Ground(horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling)
     works = tuple(timed(work, ground) for work in works)
-    nodes = tuple(_nodes(pool, horizon, seen) for pool in pools)
+    nodes = tuple(_nodes(pool, horizon, seen, until) for pool, until in zip(pools, cooling, strict=True))
     problem, held = _problem(works, ground, pools, nodes, specset, thawed)
     return Compiled(
-        specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows,
+        specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
         works=tuple(_held(work, kept) for work, kept in zip(works, held, strict=True)),
         frozen=frozenset(work.address for work, kept in zip(works, held, strict=True) if kept is not None),
     )  # fmt: skip
@@ -193,9 +196,21 @@ def _too_fine(specset: SpecSet, error: TooFine) -> Diagnostic:
     )
 
 
-def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -> tuple[Node, ...]:
-    """The nodes with the times in which they are closed: maintenance, and what snapshots say is down."""
-    closed: dict[str, list[Closure]] = {name: [] for name in pool.nodes}
+def _cooling(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -> int:
+    """The slot until which snapshots say that a market gives no machines; 0 for one that is open."""
+    states = (state for snapshot in snapshots for state in snapshot.markets)
+    ends = (
+        _FOR_EVER if state.until is None else horizon.ceil(state.until)
+        for state in states
+        if state.pool == pool.name and state.market.value == pool.market.value
+    )
+    return max(0, *ends, 0)
+
+
+def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], cooling: int) -> tuple[Node, ...]:
+    """The nodes with the times in which they are closed: market, maintenance, and what snapshots say is down."""
+    at_first = [Closure(start=0, end=cooling)] if cooling else []
+    closed: dict[str, list[Closure]] = {name: list(at_first) for name in pool.nodes}
     for absence in pool.pool.unavailable:
         start, end = max(0, horizon.floor(absence.start)), horizon.ceil(absence.end)
         for name in absence.nodes or pool.nodes:
@@ -246,7 +261,7 @@ def _problem(
     problem = Problem(
         slots=horizon.slots,
         pools=tuple(
-            Pool(name=pool.name, resources=pool.resources, nodes=members, ceiling=pool.ceiling)
+            Pool(name=pool.address.removeprefix("pool/"), resources=pool.resources, nodes=members, ceiling=pool.ceiling)
             for pool, members in zip(pools, nodes, strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),

@@ -47,6 +47,7 @@ class Code(StrEnum):
     MAX_COST = "max_cost"
     DEADLINE = "deadline"
     WINDOW = "window"
+    COOLING = "cooling"
     MAINTENANCE = "maintenance"
     DEPENDENCY = "dependency"
     CAPACITY = "capacity"
@@ -79,6 +80,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.MAX_COST: Category.FIXABLE,
     Code.DEADLINE: Category.FIXABLE,
     Code.WINDOW: Category.WAIT,
+    Code.COOLING: Category.WAIT,
     Code.MAINTENANCE: Category.WAIT,
     Code.DEPENDENCY: Category.WAIT,
     Code.CAPACITY: Category.WAIT,

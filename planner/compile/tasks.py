@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from planner.compile import market
 from planner.compile.ask import work_milliseconds
-from planner.compile.fleet import micros_per_slot, power_micros_per_slot
+from planner.compile.fleet import Market, micros_per_slot, power_micros_per_slot
 from planner.compile.horizon import DAY, HOUR, length_text
 from planner.compile.past import earlier
 from planner.compile.refusal import Code, Refusal
 from planner.spec.envelope import Priority
 from planner.spec.job import DeadlineIs
+from planner.spec.work import Market as Wanted
 from planner.units import Money, format_time
 from solvers.problem import Charge, Mode, Part, Previous, Task
 
@@ -36,13 +38,14 @@ PRIORITIES: Final = tuple(Priority)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What the tasks of one problem share."""
+    """What the tasks of one problem share; `cooling` is for each pool the slot until which its market gives nothing."""
 
     horizon: Horizon
     policy: Policy
     speeds: Speeds
     known: Quotas
     rows: Rows
+    cooling: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,32 @@ def timed(work: Work, ground: Ground) -> Work:
         else:
             refusals.append(found)
     later = not kept and any(_starts_later(work.job, ground.horizon) for _ in work.candidates[:1])
-    return replace(work, candidates=tuple(kept), refusals=tuple(refusals), later=later)
+    kept, passed = _preferred(work.job, kept, ground)
+    priced = tuple(_priced(work, candidate, kept, ground) for candidate in kept)
+    return replace(work, candidates=priced, refusals=(*refusals, *passed), later=later)
+
+
+def _preferred(job: Job, kept: list[Candidate], ground: Ground) -> tuple[list[Candidate], tuple[Refusal, ...]]:
+    """Work that prefers the spot market does not wait for it: what cools down when it may start is passed over."""
+    spot = [each for each in kept if each.site.pool.market is Market.SPOT]
+    if job.market.spot is not Wanted.PREFER or len(spot) == len(kept):
+        return kept, ()
+    first = earliest(job, ground.horizon)
+    cold = [each for each in spot if ground.cooling and ground.cooling[each.site.at] > first]
+    instead = ", and the job may run elsewhere until then"
+    passed = (market.cooling(each, ground.cooling[each.site.at], ground.horizon, instead) for each in cold)
+    return [each for each in kept if each not in cold], tuple(passed)
+
+
+def _priced(work: Work, candidate: Candidate, kept: Sequence[Candidate], ground: Ground) -> Candidate:
+    """The candidate with what its market is expected to cost beside cash."""
+    job, slots = work.job, ground.horizon.length(candidate.expected_seconds)
+    value, _ = worth(least_work(work.wishes, ground.speeds), job, ground.policy)
+    if candidate.site.pool.market is Market.SPOT and job.checkpoint is not None:
+        return market.exposed(candidate, job.checkpoint, ground.policy, worth_micros=value, slots=slots)
+    if job.market.spot is Wanted.PREFER and any(each.site.pool.market is Market.SPOT for each in kept):
+        return market.passed_over(candidate, worth_micros=value, slots=slots)
+    return candidate
 
 
 def _starts_later(job: Job, horizon: Horizon) -> bool:
@@ -165,7 +193,8 @@ def mode(candidate: Candidate, work: Work, ground: Ground, array_row: int | None
         cash_micros=micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds),
         power_micros=power_micros_per_slot(
             candidate.power_milliwatts, price.micros_per_kwh if price else 0, horizon.slot_seconds
-        ),
+        )
+        + candidate.extra_micros_per_slot,
         charges=charges,
         home=home,
         nodes=candidate.nodes,

@@ -12,7 +12,7 @@ from planner.spec.job import Job
 from planner.spec.service import Service
 from planner.spec.snapshot import Snapshot
 from planner.spec.team import Quota, QuotaWindow, Team
-from planner.spec.work import Market, Within
+from planner.spec.work import Within
 from planner.specset.model import address_of_spec
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
     _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
           lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
-    _rule("PLAN604", Job, "the spot market", "leave market out", lambda job: job.market.spot is not Market.NEVER),
     _rule("PLAN605", Team, "a tree of teams", "leave parent out", lambda team: team.parent is not None),
     _rule("PLAN606", Quota, "a limit on what a team lends", "leave lend out: all of an unused guarantee is lent",
           lambda quota: any(part.lend is not None and part.lend < quota.guaranteed for part in _parts(quota))),
@@ -79,8 +78,8 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda job: job.data is not None or job.egress is not None),
     _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
           lambda shot: bool(shot.running or shot.services or shot.finished or shot.foreign)),
-    _rule("PLAN615", Snapshot, "a snapshot of what is spent and of markets", "plan without it",
-          lambda shot: bool(shot.spent or shot.markets)),
+    _rule("PLAN615", Snapshot, "a snapshot of what is spent", "plan without it",
+          lambda shot: bool(shot.spent)),
     _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
           lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
 )  # fmt: skip

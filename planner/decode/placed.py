@@ -42,8 +42,8 @@ class Placed:
 
     @property
     def power_micros(self) -> int:
-        """What the power of the whole run costs."""
-        return self.mode.power_micros * self.slots
+        """What the power of the whole run costs; expected losses and preferences are no power."""
+        return (self.mode.power_micros - self.candidate.extra_micros_per_slot) * self.slots
 
     def inside(self, slots: int) -> int:
         """How many of its slots lie within the horizon."""

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.compile.fleet import Market
+from planner.compile.refusal import as_reasons, one_a_subject
 from planner.decode.binding import Claim, Devices, bind, islands_of
-from planner.plan import Device, NodeUse, Placement, QuotaUse, Segment
+from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment
+from planner.spec.work import Market as Wanted
 from planner.units import format_time
 
 if TYPE_CHECKING:
@@ -108,12 +111,22 @@ def _placement(
         finish=format_time(finish),
         limit_seconds=each.candidate.limit_seconds,
         late_seconds=0 if job.window.deadline is None else max(0, finish - job.window.deadline),
+        lost_work_seconds=each.candidate.lost_seconds,
         cash_micros=each.cash_micros,
         power_micros=each.power_micros,
         value_micros=_value(each, horizon),
         estimated=each.candidate.estimated,
+        reasons=_reasons(compiled, each),
         segments=(_segment(compiled, each, seats, bound),),
     )
+
+
+def _reasons(compiled: Compiled, each: Placed) -> tuple[Reason, ...]:
+    """Of work that may use the spot market and does not: what every such pool had against it."""
+    if each.work.job.market.spot is Wanted.NEVER or each.pool.market is Market.SPOT:
+        return ()
+    spot = {pool.address for pool in compiled.fleet if pool.market is Market.SPOT}
+    return as_reasons(one_a_subject(refusal for refusal in each.work.refusals if refusal.subject in spot))
 
 
 def _value(each: Placed, horizon: Horizon) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.compile.fleet import CPUS, DEVICES, MEMORY
 from planner.compile.horizon import length_text
+from planner.compile.market import cooling
 from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
 from planner.compile.shape import amount
 from planner.decode.occupancy import Occupancy
@@ -125,6 +126,9 @@ def _window(scene: _Scene, task: Task, mode: Mode) -> int:
 def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within: int) -> Refusal:
     horizon = scene.compiled.horizon
     room = scene.occupancy.room(mode, within)
+    until = scene.compiled.cooling[mode.pool]
+    if not room.most and until and _closed(scene, mode, within):
+        return cooling(candidate, until, horizon, ", too long for a whole run")
     if not room.most and _closed(scene, mode, within):
         return candidate.site.refuse(Code.MAINTENANCE, "its nodes are closed too soon or too long for a whole run")
     count = mode.parts[0].count

@@ -108,14 +108,21 @@ def _cost(name: str, amounts: Sequence[int]) -> Cost:
 
 
 def prices(compiled: Compiled, solution: Solution) -> tuple[PriceSchedule, ...]:
-    """The shadow price of one more device in each pool, per hour; neighbouring slots of one price are one window."""
+    """The shadow price of one more device in each pool, per hour; neighbouring slots of one price are one window.
+
+    Of a pool in several markets it is the price in the market where one more is worth most.
+    """
+    by_pool: dict[str, list[int]] = {}
+    for price in solution.prices:
+        known = by_pool.setdefault(compiled.fleet[price.pool].name, [0] * compiled.horizon.slots)
+        known[:] = map(max, known, price.micros)
     return tuple(
         PriceSchedule(
-            pool=compiled.fleet[price.pool].name,
+            pool=name,
             windows=tuple(
                 PriceWindow(start=start, end=end, micros_per_gpu_hour=micros * 3_600 // compiled.horizon.slot_seconds)
-                for start, end, micros in windows(price.micros, compiled.horizon)
+                for start, end, micros in windows(micros_by_slot, compiled.horizon)
             ),
         )
-        for price in sorted(solution.prices, key=lambda price: compiled.fleet[price.pool].name)
+        for name, micros_by_slot in sorted(by_pool.items())
     )

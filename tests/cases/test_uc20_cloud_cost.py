@@ -1,4 +1,4 @@
-"""UC-20 (on demand and cap): what two rented nodes cost, in all and per hour, and what a cap refuses."""
+"""UC-20: what two rented nodes cost, in all and per hour, what a cap refuses, and that spot nodes meet it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from planner.diagnostics import SpecError
-from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, a_team, compile_specs, planned
+from tests.builders import (
+    Document,
+    a_cluster,
+    a_job,
+    a_policy,
+    a_pool,
+    a_team,
+    compile_specs,
+    planned,
+)
 
 ON_DEMAND = {"on_demand": "USD 0.40/h"}
 
@@ -15,6 +24,13 @@ ON_DEMAND = {"on_demand": "USD 0.40/h"}
 def a_cloud(**fields: Any) -> Document:
     """Two nodes of one device at USD 0.40 an hour each."""
     pool = a_pool("p5", nodes=2, count=1, price=ON_DEMAND, max_nodes={"on_demand": 2}, **fields)
+    return a_cluster(pool, name="aws", place={"provider": "aws", "region": "us-east-1"})
+
+
+def both_markets() -> Document:
+    """The same two nodes, and two of the spot market at USD 0.15 an hour each."""
+    price = ON_DEMAND | {"spot": "USD 0.15/h"}
+    pool = a_pool("p5", nodes=2, count=1, price=price, max_nodes={"on_demand": 2, "spot": 2})
     return a_cluster(pool, name="aws", place={"provider": "aws", "region": "us-east-1"})
 
 
@@ -98,3 +114,28 @@ def test_a_budget_of_the_team_is_never_exceeded() -> None:
     (reason,) = unplaced.reasons
     assert reason.code == "budget"
     assert reason.message == "costs USD 2.40, the budget of team/vision for 2026-12 has USD 0.10 left"
+
+
+@pytest.mark.parametrize("spot", ["allowed", "prefer", "only"])
+def test_spot_nodes_meet_the_hourly_cap_that_nodes_on_demand_break(spot: str) -> None:
+    job = two_nodes(market={"spot": spot}, checkpoint={"every": "20m"}, max_cost={"per_hour": "USD 0.70"})
+    plan = planned(both_markets(), job)
+    (placement,) = plan.placements
+    assert placement.segments[0].market == "spot"
+    assert [node.name for node in placement.segments[0].nodes] == ["p5-spot-0001", "p5-spot-0002"]
+    assert placement.cash_micros == plan.costs.total.cash_micros == 900_000
+    assert (placement.power_micros, plan.costs.total.power_micros) == (0, 0)
+
+
+def test_without_leave_for_spot_the_cap_refuses_both_markets() -> None:
+    plan = planned(both_markets(), a_policy(on_invalid="skip"), two_nodes(max_cost={"per_hour": "USD 0.70"}))
+    (unplaced,) = plan.unplaced
+    assert [(each.code, each.subject) for each in unplaced.reasons] == [
+        ("max_cost", "pool/aws/p5"), ("market", "pool/aws/p5 (spot)"),
+    ]  # fmt: skip
+
+
+def test_no_more_spot_nodes_than_their_own_ceiling() -> None:
+    jobs = [two_nodes(name=name, market={"spot": "only"}, checkpoint={"every": "20m"}) for name in ("a", "b")]
+    plan = planned(both_markets(), *jobs)
+    assert sorted(each.start[11:13] for each in plan.placements) == ["00", "03"]

@@ -50,7 +50,6 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN602", [SHARED, a_job(gpus="1/4")]),
     ("PLAN603", [MIG]),
     ("PLAN603", [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})]),
-    ("PLAN604", [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})]),
     ("PLAN605", [a_team("research"), a_team(parent="research")]),
     ("PLAN606", [a_quota(guaranteed=8, lend=4)]),
     ("PLAN607", [a_quota(guaranteed=8, weight=2)]),
@@ -65,7 +64,7 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN612", [a_job(data="dc1")]),
     ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
     ("PLAN614", [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])]),
-    ("PLAN615", [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])]),
+    ("PLAN615", [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}])]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
 ACCEPTED: list[list[Document]] = [
@@ -74,7 +73,8 @@ ACCEPTED: list[list[Document]] = [
     [a_quota(guaranteed=8, lend=8, weight=1), a_quota("b", "nlp", windows=[WINDOW | {"limit": 4}])],
     [a_job(pin={"pool": "dc1/h100", "nodes": "h100-0001", "start": "2026-12-01T03:00:00Z"})],
     [a_job(preemptible=False)],
-    [a_snapshot()],
+    [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])],
+    [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})],
     [a_policy(deny=[{"id": f"no-{what}", "what": what, "where": {"priority": ["P0"]}} for what in ("place", "move")])],
 ]
 
