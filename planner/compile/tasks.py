@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from planner.compile import market
+from planner.compile import spot as losses
 from planner.compile.ask import work_milliseconds
 from planner.compile.fleet import Market, micros_per_slot, power_micros_per_slot
 from planner.compile.horizon import DAY, HOUR, length_text
@@ -102,7 +102,7 @@ def _preferred(job: Job, kept: list[Candidate], ground: Ground) -> tuple[list[Ca
     first = earliest(job, ground.horizon)
     cold = [each for each in spot if ground.cooling and ground.cooling[each.site.at] > first]
     instead = ", and the job may run elsewhere until then"
-    passed = (market.cooling(each, ground.cooling[each.site.at], ground.horizon, instead) for each in cold)
+    passed = (losses.cooling(each, ground.cooling[each.site.at], ground.horizon, instead) for each in cold)
     return [each for each in kept if each not in cold], tuple(passed)
 
 
@@ -111,9 +111,9 @@ def _priced(work: Work, candidate: Candidate, kept: Sequence[Candidate], ground:
     job, slots = work.job, ground.horizon.length(candidate.expected_seconds)
     value, _ = worth(least_work(work.wishes, ground.speeds), job, ground.policy)
     if candidate.site.pool.market is Market.SPOT and job.checkpoint is not None:
-        return market.exposed(candidate, job.checkpoint, ground.policy, worth_micros=value, slots=slots)
+        return losses.exposed(candidate, job.checkpoint, ground.policy, worth_micros=value, slots=slots)
     if job.market.spot is Wanted.PREFER and any(each.site.pool.market is Market.SPOT for each in kept):
-        return market.passed_over(candidate, worth_micros=value, slots=slots)
+        return losses.passed_over(candidate, worth_micros=value, slots=slots)
     return candidate
 
 

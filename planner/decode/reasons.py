@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from planner.compile.fleet import CPUS, DEVICES, MEMORY
 from planner.compile.horizon import length_text
-from planner.compile.market import cooling
 from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
 from planner.compile.shape import amount
+from planner.compile.spot import cooling
 from planner.decode.occupancy import Occupancy
 from planner.decode.slotmask import first, span, starts
 from planner.plan import Unplaced
