@@ -56,6 +56,10 @@ _SNAPSHOT: Final = click.option(
     "--snapshot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
     help="What runs now, as discover wrote it.",
 )  # fmt: skip
+_BASE_OUT: Final = click.option(
+    "--base-out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the base's plan to this lock file too, for diff to compare with.",
+)  # fmt: skip
 _EMIT: Final = click.option(
     "--emit",
     type=click.Choice(["problem", "solution"]),
@@ -75,7 +79,8 @@ _FORMATS: Final = options.formats("text", "json", "github", "markdown")
     "planner plan --emit problem > problem.json",
     options=(
         options.specs_path, options.at, options.effort, options.budget, _OUT, _FORMATS, _LOCK, _SNAPSHOT,
-        options.detailed_exitcode, _EMIT, options.full, options.ref, options.base, options.enforce,
+        options.detailed_exitcode, _EMIT, options.full, options.ref, options.base,
+        _BASE_OUT, options.enforce,
     ),
 )  # fmt: skip
 def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
@@ -92,6 +97,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     full: bool,
     ref: str | None,
     base: str | None,
+    base_out: Path | None,
     colour: str,
 ) -> Exit:
     """Plan the specs at PATH (default: specs) and write the plan to a lock file.
@@ -117,6 +123,8 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     plan, interrupted = _planned(given, wish, previous, target)
     if not interrupted:
         _write(target, plan)
+        if base_out and review and review.before:
+            _write(base_out, review.before)
     _show(plan, review, target, form, full, colour)
     return _code(plan, previous, detailed_exitcode, interrupted, target)
 

@@ -20,13 +20,13 @@ from planner.exits import Exit
     options=(
         click.argument("what", default="plan.lock.json", required=False),
         options.full,
-        options.formats("text", "json"),
+        options.formats("text", "json", "markdown"),
     ),
 )
 def command(what: str, full: bool, form: str, colour: str) -> Exit:
     """Print the plan in the lock file WHAT (default: plan.lock.json) as `planner plan` printed it, or the catalog.
 
-    With --format json, a plan is its lock file, byte for byte.
+    With --format json, a plan is its lock file, byte for byte; with markdown it is a comment for a pull request.
     """
     if what == "catalog":
         _catalog(form, colour)
@@ -43,6 +43,11 @@ def _plan(path: Path, full: bool, form: str, colour: str) -> None:
     if form == "json":
         console.out(to_json(plan))
         return
+    if form == "markdown":
+        from planner.report.comment import comment
+
+        console.out(comment(plan, lock=str(path)))
+        return
     medium = console.medium(full=full)
     console.show(plan_page(plan, medium, lock=str(path)), medium, colour)
 
@@ -57,5 +62,11 @@ def _catalog(form: str, colour: str) -> None:
     if form == "json":
         console.out(rows_json("accelerators", [title.lower() for title in HEADER], table))
         return
-    medium = console.medium()
-    console.show(catalog_page(HEADER, table), medium, colour)
+    medium, page = console.medium(), catalog_page(HEADER, table)
+    if form == "markdown":
+        from planner.report.comment import BYTES
+        from planner.report.markdown import rendered
+
+        console.out(rendered(page.blocks, BYTES).text)
+        return
+    console.show(page, medium, colour)

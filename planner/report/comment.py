@@ -81,7 +81,7 @@ def _header(plan: Plan, base: Base | None, *, truncated: bool) -> str:
         "digest": plan.digest,
         "at": plan.inputs.start,
         "head": plan.inputs.commit,
-        "base": base.commit if base else None,
+        "base": _base_commit(base),
         "previous": plan.inputs.previous_digest,
         "snapshot": plan.inputs.snapshot_digest,
         "complete": plan.status.complete,
@@ -89,6 +89,13 @@ def _header(plan: Plan, base: Base | None, *, truncated: bool) -> str:
     }
     text = json.dumps(fields, separators=(",", ":")).replace("--", "-\\u002d").replace(">", "\\u003e")
     return f"{MARK}{text} -->\n"
+
+
+def _base_commit(base: Base | None) -> str | None:
+    """The commit that a plan is compared with, as it is known or as its plan says."""
+    if base is None or base.commit is not None or base.plan is None:
+        return base.commit if base else None
+    return base.plan.inputs.commit
 
 
 def _verdict(plan: Plan, changes: Changes | None) -> str:

@@ -266,3 +266,18 @@ def test_both_sides_start_with_the_later_commit(run: Run, repo: Path) -> None:
     done = run(*DIFF, "--format", "markdown")
     assert '"at":"2026-11-30T19:00:00Z"' in done.out.splitlines()[0]
     assert "nothing changes" in done.out.splitlines()[1]
+
+
+def test_the_base_plan_is_written_too_so_that_the_two_can_be_compared_later(run: Run, repo: Path) -> None:
+    (repo / "specs" / "more.yaml").write_text(job("c"))
+    run(*PLAN, "--base", "main", "--base-out", "base.json")
+    assert lockfile.read(repo / "base.json").digest == plan_in(repo).inputs.previous_digest
+    done = run("diff", "base.json", "plan.lock.json", "--format", "markdown")
+    assert f'"base":"{git(repo, "rev-parse", "main")}"' in done.out.splitlines()[0]
+    assert "1 new, 3 of 3 jobs run" in done.out.splitlines()[1]
+
+
+def test_show_prints_a_plan_as_a_comment(run: Run, repo: Path) -> None:
+    made = run(*PLAN, "--format", "markdown").out
+    assert run("show", "--format", "markdown").out == made
+    assert "| h100-sxm5-80gb |" in run("show", "catalog", "--format", "markdown").out
