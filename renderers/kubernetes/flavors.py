@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from planner.catalog import Naming, vendors
 from renderers.kubernetes.naming import dns_label, is_label
 from renderers.kubernetes.resources import Taint, layout_of, parse_taint, pool_resources
+from renderers.kubernetes.topology import levels_of
 
 if TYPE_CHECKING:
     from planner.catalog import Accelerator, Catalog, Vendor
@@ -29,7 +30,7 @@ class Flavor:
     `queue` is the vendor, or `cpu` for nodes without devices: resources of one queue are admitted together. `devices`
     and `models` are what quotas count; `capacity` is in cores, MiB and pieces of each device resource. `labels_seen`
     says that no label is only assumed, `needs_label` that somebody has to put our own label on the nodes, `unusable`
-    which of the pool's labels Kubernetes does not take.
+    which of the pool's labels Kubernetes does not take, `levels` the labels of its topology, the widest first.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Flavor:
     labels_seen: bool = True
     unusable: tuple[str, ...] = ()
     needs_label: bool = False
+    levels: tuple[str, ...] = ()
 
     def amount(self, resource: str) -> int:
         """How much of a resource the nodes have in all."""
@@ -59,7 +61,7 @@ def flavors_of(cluster: Cluster, catalog: Catalog) -> tuple[Flavor, ...]:
     merged: dict[tuple[object, ...], Flavor] = {}
     for pool in sorted(cluster.pools, key=lambda item: item.name):
         for flavor in _of_pool(pool, cluster, catalog):
-            key = (flavor.queue, flavor.models, flavor.labels, flavor.taints)
+            key = (flavor.queue, flavor.models, flavor.labels, flavor.taints, flavor.levels)
             merged[key] = _joined(merged[key], flavor) if key in merged else flavor
     return tuple(map(_labelled, *_apart(sorted(merged.values(), key=lambda flavor: (flavor.name, flavor.pools)))))
 
@@ -115,6 +117,7 @@ def _flavor(pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Acce
             *pool_resources(pool, cluster.backend, models, vendors()[vendor]),
         ),
         labels_seen=seen,
+        levels=levels_of(pool) if labels else (),
     )
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.spec.backend import Workload
 from renderers.environment import shell_value
 from renderers.kubernetes import rendezvous
+from renderers.kubernetes.admission import SCHEDULERS
 from renderers.kubernetes.naming import DNS_LABEL, OBJECT_NAME
+from renderers.kubernetes.priorities import priority_class
 from renderers.kubernetes.rendezvous import NODE
 from renderers.refusal import Unsupported
 
@@ -119,14 +121,27 @@ def _trainjob(payload: Payload, pod: Tree) -> Tree:
 def runtime_name(payload: Payload) -> str:
     """The training runtime of a job: one for each vendor, and another for jobs with an account of their own."""
     words = ("planner", "torch", str(payload.facts.vendor) if payload.facts else "cpu")
-    return "-".join((*words, "account") if payload.job.service_account else words)
+    account = ("account",) if payload.job.service_account else ()
+    # Where a job's pods are queued is not the job's to say, so that each priority has its own.
+    queued = (payload.placement.priority.lower(),) if _scheduler(payload) else ()
+    return "-".join((*words, *account, *queued))
+
+
+def _scheduler(payload: Payload) -> str:
+    return SCHEDULERS.get(payload.cluster.backend.queueing, "")
 
 
 def runtime_of(payload: Payload) -> Tree:
     """A training runtime: as little as a TrainJob needs, since image, devices and nodes come with the job."""
     token = {} if payload.job.service_account else {"automountServiceAccountToken": False}
     container = {"name": NODE}
-    pod = {"spec": {"restartPolicy": "Never", "enableServiceLinks": False, **token, "containers": [container]}}
+    queued = (
+        {"schedulerName": scheduler, "priorityClassName": priority_class(payload.placement.priority)}
+        if (scheduler := _scheduler(payload))
+        else {}
+    )
+    spec = {"restartPolicy": "Never", "enableServiceLinks": False, **token, **queued, "containers": [container]}
+    pod = {"spec": spec}
     job = {
         "name": NODE,
         "replicas": 1,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from planner.spec.envelope import Priority
 from renderers import environment
 from renderers.kubernetes import versions
+from renderers.kubernetes.kai import topologies
 from renderers.kubernetes.naming import dns_label
+from renderers.kubernetes.priorities import PRIORITIES, priority_class
 from renderers.kubernetes.quota import Amount, amounts, spare
 from renderers.kubernetes.scene import CLUSTER_FOLDER, covered, namespace_of, queue_of
+from renderers.kubernetes.topology import name_of
 from renderers.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -21,18 +23,6 @@ if TYPE_CHECKING:
     from renderers.kubernetes.quota import Holding
     from renderers.kubernetes.scene import Scene
 
-PRIORITIES: Final = (
-    (Priority.P0, 4_000, "core business"),
-    (Priority.P1, 3_000, "important"),
-    (Priority.P2, 2_000, "normal"),
-    (Priority.P3, 1_000, "experiment"),
-)
-
-
-def priority_class(priority: str) -> str:
-    """The name of the object that stands for a priority."""
-    return f"planner-{priority.lower()}"
-
 
 def api_of(cluster: Cluster) -> str:
     """The API that the cluster's Kueue serves."""
@@ -42,6 +32,7 @@ def api_of(cluster: Cluster) -> str:
 def fixed_objects(scene: Scene) -> Iterator[Manifest]:
     """Priorities, flavors and the queues in namespaces: all that no quota changes."""
     yield from _priorities(scene.cluster)
+    yield from topologies(scene, api_of(scene.cluster))
     yield from _flavors(scene)
     for _, group in scene.groups():
         for team in scene.teams:
@@ -81,7 +72,11 @@ def _flavors(scene: Scene) -> Iterator[Manifest]:
         yield Manifest(
             path=f"{cluster.name}/{CLUSTER_FOLDER}/flavor-{flavor.name}.yaml",
             text=environment.render(
-                "kubernetes/resource_flavor.yaml.j2", api=api_of(cluster), flavor=flavor, pools=",".join(flavor.pools)
+                "kubernetes/resource_flavor.yaml.j2",
+                api=api_of(cluster),
+                flavor=flavor,
+                pools=",".join(flavor.pools),
+                topology=name_of(flavor.levels) if flavor.levels else "",
             ),
             addresses=tuple(f"pool/{cluster.name}/{pool}" for pool in flavor.pools),
         )

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from renderers.payload import Payload
 
 
+_OF_QUEUEING: Final = MappingProxyType(
+    {
+        Queueing.KAI: "KAI counts all devices of a team as one number: quotas by model, vendor or pool are held by the "
+        "plan alone",
+        Queueing.VOLCANO: "Volcano holds quotas only with its capacity plugin and reclaim action switched on, and the "
+        "proportion plugin off",
+        Queueing.NONE: "no queueing: quotas are held by the plan alone",
+    }
+)
 _OF_KIND: Final = MappingProxyType(
     {
         Workload.JOBSET: "the time limit of a JobSet counts anew for each retry",
@@ -45,10 +54,12 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
         yield degraded(
             address, "no kueue_version is stated: before 0.19 nothing may hold jobs back until their release"
         )
-    if backend.queueing not in {Queueing.KUEUE, Queueing.NONE}:
-        yield degraded(address, f"queues of {backend.queueing} are not written: jobs stay suspended until released")
-    if backend.queueing is Queueing.NONE:
-        yield degraded(address, "no queueing: quotas are held by the plan alone")
+    if text := _OF_QUEUEING.get(backend.queueing):
+        yield degraded(address, text)
+    if any(flavor.levels for flavor in flavors):
+        yield degraded(
+            address, "put the labels below nodeLabels of index.json on the nodes: its topology is read there"
+        )
     if text := _OF_KIND.get(backend.workload):
         yield degraded(address, text)
     for flavor in flavors:
@@ -67,8 +78,14 @@ def _of_flavor(flavor: Flavor, pool: str) -> Iterator[Degraded]:
         yield degraded(pool, f"pools {pools} have the same models and labels: their quotas are counted together")
 
 
-def of_team(team: Team, parts: Sequence[Part]) -> Iterator[Degraded]:
+def of_team(team: Team, parts: Sequence[Part], queueing: Queueing) -> Iterator[Degraded]:
     """What holds for the quotas of a team."""
+    if queueing is Queueing.NONE:
+        return
+    if parts and team.parent is not None:
+        yield degraded(f"team/{team.name}", f"limits of its parent {team.parent} are held by the plan alone")
+    if queueing is not Queueing.KUEUE:
+        return
     for quota in sorted({part.quota for part in parts if part.divided}):
         yield degraded(
             f"quota/{quota}",
@@ -77,8 +94,6 @@ def of_team(team: Team, parts: Sequence[Part]) -> Iterator[Degraded]:
         )
     if any(part.weight != 1 for part in parts):
         yield degraded(f"team/{team.name}", "its weight counts only where fairSharing is switched on in Kueue")
-    if parts and team.parent is not None:
-        yield degraded(f"team/{team.name}", f"limits of its parent {team.parent} are held by the plan alone")
 
 
 def of_phases(cluster: Cluster) -> Degraded:
@@ -90,9 +105,9 @@ def of_phases(cluster: Cluster) -> Degraded:
     )
 
 
-def of_job(payload: Payload, *, queued: bool) -> tuple[str, ...]:
-    """What holds for a job; `queued` says that Kueue admits it."""
-    job = payload.job
+def of_job(payload: Payload) -> tuple[str, ...]:
+    """What holds for a job."""
+    job, queued = payload.job, payload.cluster.backend.queueing is Queueing.KUEUE
     floors = bool(job.checkpoint or job.min_run.milliseconds)
     named_user = job.user is not None and not job.user.replace(":", "").isdigit()
     gres = ", ".join(name for name, _ in job.gres)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from typing import Final
 
+HOSTNAME: Final = "kubernetes.io/hostname"
 DNS_LABEL: Final = 63
 LABEL_VALUE: Final = 63
 POD_SUFFIX: Final = len("-99999-xxxxx")

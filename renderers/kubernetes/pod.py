@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from renderers.kubernetes.flavors import CPU, MEMORY
-from renderers.kubernetes.naming import k8s_literal
+from renderers.kubernetes.naming import HOSTNAME, k8s_literal
 from renderers.kubernetes.resources import Taint, parse_taint, requests_of
 from renderers.refusal import Unsupported
 
@@ -21,7 +21,6 @@ Tree = dict[str, Any]
 
 ADDRESS: Final = "planner.dev/address"
 WORKLOAD: Final = "planner.dev/workload"
-HOSTNAME: Final = "kubernetes.io/hostname"
 _USER: Final = re.compile(r"([0-9]{1,10})(?::([0-9]{1,10}))?")
 
 
@@ -57,6 +56,7 @@ class PodStyle:
     environment: tuple[Variable, ...] = ()
     subdomain: str = ""
     scheduler: str = ""
+    priority_class: str = ""
     labels: tuple[tuple[str, str], ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
     claim_template: str = ""
@@ -70,6 +70,8 @@ def pod_of(payload: Payload, workload: str, style: PodStyle) -> Tree:
     spec: Tree = {"restartPolicy": "Never", "enableServiceLinks": False}
     if style.scheduler:
         spec["schedulerName"] = style.scheduler
+    if style.priority_class:
+        spec["priorityClassName"] = style.priority_class
     spec |= (
         {"serviceAccountName": job.service_account} if job.service_account else {"automountServiceAccountToken": False}
     )

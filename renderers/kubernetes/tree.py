@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from planner.spec.backend import Queueing, Workload
 from renderers import environment
-from renderers.kubernetes import kueue, limits, versions
+from renderers.kubernetes import access, kai, kueue, limits, volcano
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
 from renderers.kubernetes.phases import files_of, phases_of
-from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, queue_of, scene_of
+from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, scene_of
+from renderers.kubernetes.topology import node_labels
 from renderers.kubernetes.workload import Setting, job_of
 from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
@@ -26,28 +30,45 @@ if TYPE_CHECKING:
     from planner.specset import SpecSet
     from renderers.kubernetes.flavors import Flavor
     from renderers.kubernetes.phases import Phase
+    from renderers.kubernetes.scene import Scene
     from renderers.payload import Payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueWriter:
+    """How one kind of queueing is written: what no quota changes, and what holds quotas at a moment."""
+
+    fixed: Callable[[Scene], Iterable[Manifest]]
+    quotas: Callable[[Scene, int], Iterable[Manifest]]
+
+
+_WRITERS: Final[Mapping[Queueing, QueueWriter]] = MappingProxyType(
+    {
+        Queueing.KUEUE: QueueWriter(fixed=kueue.fixed_objects, quotas=kueue.quota_objects),
+        Queueing.KAI: QueueWriter(fixed=kai.fixed_objects, quotas=kai.quota_objects),
+        Queueing.VOLCANO: QueueWriter(fixed=volcano.fixed_objects, quotas=volcano.quota_objects),
+    }
+)
 
 
 def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     """The files of a Kubernetes cluster, and what it cannot be held to."""
     scene = scene_of(plan, specset, cluster)
-    queueing = cluster.backend.queueing is Queueing.KUEUE
-    manifests = list(_namespaces(specset.teams, cluster))
+    manifests = [*_namespaces(specset.teams, cluster), *access.objects(specset, cluster)]
     phases: tuple[Phase, ...] = ()
-    if queueing:
-        manifests += (*kueue.fixed_objects(scene), *kueue.quota_objects(scene, scene.begin))
-        phases = phases_of(scene, kueue.quota_objects)
+    if (writer := _WRITERS.get(cluster.backend.queueing)) is not None:
+        manifests += (*writer.fixed(scene), *writer.quotas(scene, scene.begin))
+        phases = phases_of(scene, writer.quotas)
     notes = list(limits.of_cluster(cluster, scene.flavors))
     for team in specset.teams:
-        notes += limits.of_team(team, scene.parts(team.name, scene.begin)) if queueing else ()
+        notes += limits.of_team(team, scene.parts(team.name, scene.begin), cluster.backend.queueing)
     if phases:
         notes.append(limits.of_phases(cluster))
     teams = {team.name: team for team in specset.teams}
     payloads = jobs_of(plan, specset, cluster)
     manifests += _runtimes(payloads, cluster)
     for payload in payloads:
-        made, said = _job(payload, teams[payload.job.team], scene.flavors, queueing=queueing)
+        made, said = _job(payload, teams[payload.job.team], scene.flavors)
         manifests += made
         notes += said
     lists = _lists(cluster, manifests, phases)
@@ -79,12 +100,10 @@ def _runtimes(payloads: Sequence[Payload], cluster: Cluster) -> Iterator[Manifes
         )
 
 
-def _job(
-    payload: Payload, team: Team, flavors: Sequence[Flavor], *, queueing: bool
-) -> tuple[list[Manifest], list[Degraded]]:
-    setting = _setting(payload, team, flavors, queueing=queueing)
+def _job(payload: Payload, team: Team, flavors: Sequence[Flavor]) -> tuple[list[Manifest], list[Degraded]]:
+    setting = _setting(payload, team, flavors)
     folder, address = f"{payload.cluster.name}/{setting.namespace}", (payload.address,)
-    notes = limits.of_job(payload, queued=queueing)
+    notes = limits.of_job(payload)
     try:
         written = job_of(payload, setting, notes)
     except Unsupported as reason:
@@ -93,16 +112,13 @@ def _job(
     return made, [limits.degraded(payload.address, text) for text in notes]
 
 
-def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], *, queueing: bool) -> Setting:
+def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor]) -> Setting:
     vendor = payload.facts.vendor if payload.facts else None
     candidates = [flavor for flavor in flavors if payload.pool.name in flavor.pools]
     flavor = next((item for item in candidates if item.vendor == vendor), candidates[0])
-    version = versions.parse(payload.cluster.backend.kueue_version)
     return Setting(
         namespace=namespace_of(team),
         team_is_namespace=namespace_of(team) == team.name,
-        queue=queue_of(team.name, flavor) if queueing else "",
-        is_gated=version >= versions.ADMISSION_GATES,
         flavor=flavor,
         workload=payload.cluster.backend.workload,
     )
@@ -117,7 +133,15 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
         for address in manifest.addresses:
             index.setdefault(address, []).append(manifest.path[within:])
     times = [{"start": phase.start, "folder": phase.folder[within:]} for phase in phases]
-    text = json.dumps({"addresses": index, "phases": times}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    text = (
+        json.dumps(
+            {"addresses": index, "phases": times, "nodeLabels": node_labels(cluster)},
+            indent=2,
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
     kustomization = environment.render("kubernetes/kustomization.yaml.j2", paths=paths)
     return (
         Manifest(path=f"{cluster.name}/kustomization.yaml", text=kustomization),
@@ -126,7 +150,8 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 
 
 _ORDER: Final = (
-    *("namespace", "priority", "flavor", "cohort", "queue", "runtime", "service"),
+    *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "flavor", "cohort", "queue"),
+    *("runtime", "service", "podgroup"),
     *(kind.prefix for kind in KINDS.values()),
 )
 

@@ -30,11 +30,18 @@ WRITTEN: Final = WORKLOADS | frozenset(
         "ClusterQueue",
         "ClusterTrainingRuntime",
         "Cohort",
+        "HyperNode",
         "Kustomization",
         "LocalQueue",
         "Namespace",
+        "PodGroup",
+        "PriorityClass",
+        "Queue",
         "ResourceFlavor",
+        "Role",
+        "RoleBinding",
         "Service",
+        "Topology",
         "WorkloadPriorityClass",
     }
 )

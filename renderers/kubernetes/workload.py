@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.spec.backend import Workload
 from renderers import environment
+from renderers.kubernetes.admission import admission_of
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.kinds import KINDS
-from renderers.kubernetes.kueue import priority_class
 from renderers.kubernetes.naming import dns_label, is_label, label_value, object_name
 from renderers.kubernetes.pod import ADDRESS, WORKLOAD, PodStyle, pod_of
 from renderers.payload import MASTER_PORT
@@ -19,24 +19,23 @@ from renderers.payload import MASTER_PORT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from renderers.kubernetes.admission import Admission
     from renderers.kubernetes.flavors import Flavor
     from renderers.payload import Payload
 
-GATE: Final = "planner.dev/planned-start"
-_OWN_PREFIX: Final = re.compile(r"(^|\.)(kubernetes\.io|k8s\.io|planner\.dev)$")
+_OWN_PREFIX: Final = re.compile(
+    r"(^|\.)(kubernetes\.io|k8s\.io|planner\.dev|kai\.scheduler|run\.ai|volcano\.sh|kubeflow\.org|ray\.io)$"
+)
+_OWN_NAME: Final = "priorityClassName"
+"""What KAI reads as a priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Where a job is put: its namespace, its queue (empty where nothing queues), and how its planned start is held.
-
-    `is_gated` says that the queue itself waits for `GATE` to go; otherwise the job joins its queue when it is released.
-    """
+    """Where a job is put: its namespace, the flavor of its nodes, and the kind of object that it becomes."""
 
     namespace: str
     team_is_namespace: bool
-    queue: str
-    is_gated: bool
     flavor: Flavor
     workload: Workload
 
@@ -56,11 +55,16 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
     kind = KINDS[setting.workload]
     workload = dns_label(payload.name if setting.team_is_namespace else f"{payload.job.team}/{payload.name}")
     has_service = payload.is_gang and setting.workload is Workload.JOB
+    admission = admission_of(payload, setting.flavor, setting.namespace, workload)
     style = PodStyle(
         container=kind.container,
         flavor=setting.flavor,
         environment=kind.environment(payload, workload),
         subdomain=workload if has_service else "",
+        scheduler=admission.scheduler,
+        priority_class=admission.priority_class,
+        labels=admission.pod_labels,
+        annotations=admission.pod_annotations,
     )
     pod = pod_of(payload, workload, style)
     content = json.dumps([payload.address, len(payload.nodes), kind.kind, pod], sort_keys=True)
@@ -71,14 +75,16 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
         "metadata": {
             "name": name,
             "namespace": setting.namespace,
-            "labels": _labels(payload, setting, workload),
-            "annotations": _annotations(payload, setting),
+            "labels": _labels(payload, workload, admission),
+            "annotations": _annotations(payload, admission),
         },
         "spec": kind.body(payload, pod),
     }
     files = [(f"{kind.prefix}-{name}.yaml", document(tree, notes))]
     if has_service:
         files.append((f"service-{workload}.yaml", _service(payload, setting, workload)))
+    if admission.group is not None:
+        files.append((f"podgroup-{workload}.yaml", document(admission.group)))
     return Written(files=tuple(files))
 
 
@@ -93,27 +99,23 @@ def _service(payload: Payload, setting: Setting, workload: str) -> str:
     )
 
 
-def _labels(payload: Payload, setting: Setting, workload: str) -> dict[str, str]:
+def _labels(payload: Payload, workload: str, admission: Admission) -> dict[str, str]:
     labels = {key: value for key, value in payload.job.labels if _is_free(key) and is_label(key, value)}
     labels |= {
         "app.kubernetes.io/managed-by": "gpu-fleet-planner",
         "planner.dev/team": label_value(payload.job.team),
         WORKLOAD: workload,
     }
-    if setting.queue:
-        labels["kueue.x-k8s.io/priority-class"] = priority_class(payload.placement.priority)
-    if setting.queue and setting.is_gated:
-        labels["kueue.x-k8s.io/queue-name"] = setting.queue
-    return dict(sorted(labels.items()))
+    return dict(sorted((labels | dict(admission.labels)).items()))
 
 
 def _is_free(key: str) -> bool:
     """Whether a user may set this label: those of Kubernetes and of the planner decide what happens to the job."""
     prefix, slash, _ = key.rpartition("/")
-    return not slash or _OWN_PREFIX.search(prefix) is None
+    return key != _OWN_NAME and (not slash or _OWN_PREFIX.search(prefix) is None)
 
 
-def _annotations(payload: Payload, setting: Setting) -> dict[str, str]:
+def _annotations(payload: Payload, admission: Admission) -> dict[str, str]:
     job, labels = payload.job, dict(payload.job.labels)
     annotations = {
         ADDRESS: payload.address,
@@ -125,8 +127,5 @@ def _annotations(payload: Payload, setting: Setting) -> dict[str, str]:
     }
     if not all(_is_free(key) and is_label(key, value) for key, value in labels.items()):
         annotations["planner.dev/labels"] = json.dumps(labels, sort_keys=True, ensure_ascii=False)
-    if setting.queue:
-        annotations |= (
-            {"kueue.x-k8s.io/admission-gated-by": GATE} if setting.is_gated else {"planner.dev/queue": setting.queue}
-        )
+    annotations |= dict(admission.annotations)
     return dict(sorted((key, value) for key, value in annotations.items() if value))

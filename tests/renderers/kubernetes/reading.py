@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import yaml
 from jsonschema import Draft7Validator
 
@@ -55,13 +56,15 @@ def container_of(job: dict[str, Any]) -> dict[str, Any]:
 
 def schema_faults(rendered: Rendered) -> list[str]:
     """What the schemas of Kubernetes and Kueue say against the objects."""
-    return [
-        f"{path}: {error.json_path}: {error.message}"
-        for path, each in documents(rendered).items()
-        for item in each
-        if item["kind"] not in WITHOUT_SCHEMA
-        for error in _validator(item["kind"], item["apiVersion"]).iter_errors(item)
-    ]
+    found = []
+    for path, each in documents(rendered).items():
+        for item in each:
+            if item["apiVersion"].startswith("rbac.authorization.k8s.io/"):
+                kubernetes_validate.validate(item, "1.37", strict=True)
+            elif item["kind"] not in WITHOUT_SCHEMA:
+                errors = _validator(item["kind"], item["apiVersion"]).iter_errors(item)
+                found += [f"{path}: {error.json_path}: {error.message}" for error in errors]
+    return found
 
 
 @cache

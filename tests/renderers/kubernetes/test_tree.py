@@ -42,7 +42,11 @@ def a_tree(backend: str = "kubernetes") -> Rendered:
         "kubernetes",
         '{type: kubernetes, kueue_version: "0.14"}',
         "{type: kubernetes, queueing: none}",
-        "{type: kubernetes, queueing: kai}",
+        *(
+            f"{{type: kubernetes, queueing: {name}, workload: {kind}}}"
+            for name in ("kai", "volcano")
+            for kind in Workload
+        ),
         *(f"{{type: kubernetes, workload: {kind}}}" for kind in Workload),
     ],
 )
@@ -87,8 +91,7 @@ def test_the_index_says_what_belongs_to_whom() -> None:
     assert "_cluster/flavor-h100-sxm5-80gb.yaml" in index["addresses"]["pool/dc1/h100"]
 
 
-@pytest.mark.parametrize("queueing", ["kai", "volcano"])
-def test_a_queueing_that_is_not_written_yet_is_told_and_never_taken_for_kueue(queueing: str) -> None:
+@pytest.mark.parametrize("queueing", ["kai", "volcano", "none"])
+def test_no_other_queueing_is_taken_for_kueue(queueing: str) -> None:
     result = a_tree(f"{{type: kubernetes, queueing: {queueing}}}")
-    assert any(f"queues of {queueing} are not written" in item.message for item in result.degraded)
-    assert not any("kueue" in item.text for item in result.manifests)
+    assert not any("kueue" in item.text for item in result.manifests if "/role-" not in item.path)
