@@ -138,6 +138,9 @@ def _pin(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
     if ask.pin_pool not in {None, site.pool.name}:
         return site.refuse(Code.PIN, f"the job is pinned to {ask.pin_pool}", "remove pin.pool")
     missing = [name for name in ask.pin_nodes if name not in site.pool.nodes]
+    if missing and missing[0] in site.pool.reserved:
+        message = f"the job is pinned to node {missing[0]}, which is kept in reserve"
+        return site.refuse(Code.PIN, message, "change pin.nodes, or the pool's reserve")
     if missing:
         return site.refuse(
             Code.PIN, f"the job is pinned to node {missing[0]}, which is not in this pool", "change pin.nodes"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Final
 
+from planner.compile.reserve import reserved
 from planner.names import address
 from planner.spec.cluster import MaxNodes
 from planner.units import ceil_div
@@ -64,7 +65,8 @@ class FleetPool:
 
     `resources` begins with all devices; where nodes hold several models each has a count of its own after it. Then come
     CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. In a cloud,
-    `nodes` are as many as may be created in the market; their price is per node and hour.
+    `nodes` are as many as may be created in the market; their price is per node and hour. `reserved` nodes are there
+    beside them, and kept free.
     """
 
     cluster: Cluster
@@ -75,6 +77,7 @@ class FleetPool:
     capacity: tuple[int, ...]
     nodes: tuple[str, ...]
     node_micros_per_hour: int
+    reserved: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -103,10 +106,12 @@ class FleetPool:
         return self.market is Market.OWN
 
 
-def fleet(clusters: Iterable[Cluster], catalog: Catalog) -> tuple[FleetPool, ...]:
-    """Every pool in its market, sorted by name."""
+def fleet(
+    clusters: Iterable[Cluster], catalog: Catalog, down: Collection[tuple[str, str]] = ()
+) -> tuple[FleetPool, ...]:
+    """Every pool in its market, sorted by name; `down` are the nodes `(cluster/pool, node)` that do not work now."""
     pools = (
-        _fleet_pool(cluster, pool, market, catalog)
+        _offered(_fleet_pool(cluster, pool, market, catalog), down)
         for cluster in clusters
         for pool in cluster.pools
         for market in _markets(pool)
@@ -135,6 +140,16 @@ def _fleet_pool(cluster: Cluster, pool: NodePool, market: Market, catalog: Catal
         capacity=tuple(amount for _, amount in counted),
         nodes=_node_names(pool, market),
         node_micros_per_hour=price.micros_per_hour if price else 0,
+    )
+
+
+def _offered(pool: FleetPool, down: Collection[tuple[str, str]]) -> FleetPool:
+    """The pool without the nodes that it keeps in reserve."""
+    aside = reserved(pool.pool, {node for name, node in down if name == pool.name})
+    return replace(
+        pool,
+        nodes=tuple(name for name in pool.nodes if name not in aside),
+        reserved=tuple(name for name in pool.nodes if name in aside),
     )
 
 

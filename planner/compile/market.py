@@ -19,7 +19,7 @@ def refusal(ask: Ask, site: Site) -> Refusal | None:
         return _off_spot(ask, site)
     if ask.spot is Wanted.ONLY:
         return site.refuse(Code.MARKET, "the job runs on the spot market only", "set market.spot to prefer or allowed")
-    if not site.pool.nodes:
+    if not site.pool.nodes and not site.pool.is_own:
         return site.refuse(Code.MARKET, "no node may be created on demand here", "raise max_nodes.on_demand")
     return None
 

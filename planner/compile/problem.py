@@ -66,7 +66,7 @@ def compiled(
     seen = specset.snapshots if snapshot is None or snapshot in specset.snapshots else (*specset.snapshots, snapshot)
     if faults := refused(specset, seen):
         raise SpecError(faults)
-    pools = fleet(specset.clusters, specset.catalog)
+    pools = fleet(specset.clusters, specset.catalog, _down(seen))
     known = quotas.quotas(specset.quotas, pools)
     paces = speeds(specset.catalog, specset.policy.reference)
     grounds = Grounds(
@@ -194,6 +194,11 @@ def _too_fine(specset: SpecSet, error: TooFine) -> Diagnostic:
         seen=slot,
         help=f"{works}or shorten horizon.length",
     )
+
+
+def _down(snapshots: Sequence[Snapshot]) -> frozenset[tuple[str, str]]:
+    """The nodes that do not work now, whenever they come back."""
+    return frozenset((down.pool, node.name) for shot in snapshots for down in shot.down for node in down.nodes)
 
 
 def _cooling(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -> int:

@@ -55,7 +55,7 @@ def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape,
     """How the ask sits on the nodes of a pool, on devices of one group (None: CPUs only), or why it cannot."""
     room = group.count * len(pool.nodes) if group else 0
     if ask.devices > room:
-        what = f"needs {ask.devices} devices at once, the pool has {room}"
+        what = f"needs {ask.devices} devices at once, the pool has {room}{_aside(pool)}"
         return Refusal(code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices")
     items: list[_Item] = []
     for piece in ask.pieces:
@@ -66,11 +66,16 @@ def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape,
     found = _grouped(_packed(items, pool.capacity))
     nodes = sum(shape.count for shape in found)
     if nodes > len(pool.nodes):
-        what = f"needs {nodes} nodes at once, the pool has {len(pool.nodes)}"
+        what = f"needs {nodes} nodes at once, the pool has {len(pool.nodes)}{_aside(pool)}"
         return Refusal(
             code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices, or for more on each node"
         )
     return found
+
+
+def _aside(pool: FleetPool) -> str:
+    kept = len(pool.reserved)
+    return f" beside {kept} {'node' if kept == 1 else 'nodes'} kept in reserve" if kept else ""
 
 
 def _split(ask: Ask, piece: Piece, pool: FleetPool, group: DeviceGroup | None) -> list[_Item] | Refusal:

@@ -1,4 +1,4 @@
-"""What runs on a cloud's markets are expected to lose to machines that are taken back, and what a preference weighs.
+"""What work on the spot market is expected to lose to machines that are taken back, and what a preference weighs.
 
 A spot machine is taken back with a chance of `Policy.spot_interruption` an hour, and with any of its nodes the whole
 gang stops. Each stop loses half of what lies between two checkpoints, and the restart:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from planner.compile.reserve import is_kept
 from planner.diagnostics import Diagnostic, Place, Severity
 from planner.spec.cluster import Cluster, Partitions
 from planner.spec.job import Job
@@ -70,8 +71,9 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN610", Job, "topology within a socket, rack, NVLink domain or cluster",
           "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.RACK, Within.NVLINK_DOMAIN, Within.CLUSTER)),
-    _rule("PLAN610", Cluster, "nodes kept in reserve", "leave reserve out",
-          lambda cluster: any(pool.reserve is not None and pool.reserve.nodes for pool in cluster.pools)),
+    _rule("PLAN610", Cluster, "a reserve of rented nodes, or by racks or NVLink domains that the pool does not state",
+          "state the domains, count it per pool, or leave reserve out",
+          lambda cluster: any(pool.reserve is not None and not is_kept(pool) for pool in cluster.pools)),
     _rule("PLAN611", Job, "pinned device indices", "pin the nodes only",
           lambda job: job.pin is not None and bool(job.pin.devices)),
     _rule("PLAN612", Job, "the cost of moving data", "leave data and egress out; state place.regions",
