@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from planner.plan import Plan
     from planner.spec.team import Quota
     from planner.specset import DeviceClass, SpecSet
+    from planner.specset.quota_terms import Terms
     from renderers.kubernetes.flavors import Flavor
-    from renderers.kubernetes.terms import Terms, UsageKey
+    from renderers.kubernetes.terms import UsageKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

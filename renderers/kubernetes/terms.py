@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from planner import when
+from planner.specset.quota_terms import Slots, terms_by_slot
 from planner.units import ceil_fraction, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from planner.plan import Plan
-    from planner.spec.team import Quota, QuotaWindow
+    from planner.spec.team import Quota
+    from planner.specset.quota_terms import Terms
 
 UsageKey = tuple[str, str, str]
 """A quota, a pool as `cluster/pool`, and a model."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a quota says at one time, in devices; None: no limit, or all that is unused is lent."""
-
-    guaranteed: int
-    limit: int | None
-    lend: int | None
-    weight: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,53 +53,28 @@ def begin_of(plan: Plan) -> int:
 
 
 def calendar_of(quota: Quota, plan: Plan) -> Calendar:
-    """A quota slot by slot: its guarantee as the plan says, the rest by its windows, the stricter where two meet."""
-    begin, step, slots = begin_of(plan), plan.inputs.slot_seconds, plan.inputs.slots
-    rows = tuple(
-        Terms(guaranteed=guaranteed, limit=limit, lend=lend, weight=weight or 1)
-        for guaranteed, limit, lend, weight in zip(
-            _guarantees(quota, plan),
-            _by_slot(quota, plan, quota.limit, lambda window: window.limit),
-            _by_slot(quota, plan, quota.lend, lambda window: window.lend),
-            _by_slot(quota, plan, quota.weight, lambda window: window.weight),
-            strict=True,
-        )
+    """A quota slot by slot: its guarantee as the plan says, the rest by its windows."""
+    slots = Slots(
+        zone=plan.inputs.timezone,
+        begin=begin_of(plan),
+        seconds=plan.inputs.slot_seconds,
+        count=plan.inputs.slots,
     )
-    kept = [slot for slot in range(slots) if slot == 0 or rows[slot] != rows[slot - 1]]
-    return Calendar(cuts=tuple(begin + slot * step for slot in kept), terms=tuple(rows[slot] for slot in kept))
+    rows = _planned(quota, terms_by_slot(quota, slots), slots, plan)
+    kept = [slot for slot in range(slots.count) if slot == 0 or rows[slot] != rows[slot - 1]]
+    return Calendar(
+        cuts=tuple(slots.begin + slot * slots.seconds for slot in kept), terms=tuple(rows[slot] for slot in kept)
+    )
 
 
-def _guarantees(quota: Quota, plan: Plan) -> tuple[int, ...]:
+def _planned(quota: Quota, rows: tuple[Terms, ...], slots: Slots, plan: Plan) -> tuple[Terms, ...]:
+    """The terms with the guarantee that the plan gives, where it says any."""
     schedule = next((item for item in plan.quota if item.quota == quota.name and item.windows), None)
     if schedule is None:
-        found = _by_slot(quota, plan, quota.guaranteed, lambda window: window.guaranteed)
-        return tuple(amount or 0 for amount in found)
-    begin, step = begin_of(plan), plan.inputs.slot_seconds
-    cuts = [(parse_time(window.start, "UTC") - begin) // step for window in schedule.windows]
+        return rows
+    cuts = [(parse_time(window.start, "UTC") - slots.begin) // slots.seconds for window in schedule.windows]
     values = [int(Fraction(window.guaranteed)) for window in schedule.windows]
-    return tuple(values[max(0, bisect_right(cuts, slot) - 1)] for slot in range(plan.inputs.slots))
-
-
-def _by_slot(
-    quota: Quota, plan: Plan, base: int | None, field: Callable[[QuotaWindow], int | None]
-) -> tuple[int | None, ...]:
-    """A figure in each slot; None is no figure at all, and any figure is stricter."""
-    if not quota.windows:
-        return (base,) * plan.inputs.slots
-    windows = [(window.when, base if field(window) is None else field(window)) for window in quota.windows]
-    return when.value_by_slot(
-        windows,
-        base,
-        plan.inputs.timezone,
-        begin_of(plan),
-        slot_seconds=plan.inputs.slot_seconds,
-        slots=plan.inputs.slots,
-        stricter=_stricter,
-    )
-
-
-def _stricter(one: int | None, other: int | None) -> int | None:
-    return min((item for item in (one, other) if item is not None), default=None)
+    return tuple(replace(row, guaranteed=values[max(0, bisect_right(cuts, slot) - 1)]) for slot, row in enumerate(rows))
 
 
 def usage_of(plan: Plan) -> Mapping[UsageKey, Usage]:

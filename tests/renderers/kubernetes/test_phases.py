@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from planner.plan import Plan, QuotaSchedule, QuotaUse, QuotaWindow, sealed
+from planner.specset.quota_terms import Terms
 from planner.units import format_time, parse_time
 from renderers import kubernetes
-from renderers.kubernetes.terms import Terms, calendar_of
+from renderers.kubernetes.terms import calendar_of
 from renderers.manifest import Rendered
 from tests.renderers.fleet import FLEET, HOUR, START, a_job, a_node, a_placement, a_segment, plan_of, specset_of
 from tests.renderers.kubernetes.reading import documents, schema_faults
