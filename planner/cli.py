@@ -14,7 +14,7 @@ from planner.commands.options import DEBUG, FORMAT, SETTINGS
 from planner.diagnostics import PlannerError, printable
 from planner.exits import MEANINGS, Exit
 
-VERBS: Final = ("validate", "plan", "show", "diff", "render", "discover", "schema")
+VERBS: Final = ("validate", "plan", "show", "diff", "render", "apply", "discover", "schema")
 """The verbs in the order of help; each is `command` of the module of its name in `planner.commands`."""
 
 

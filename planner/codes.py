@@ -96,4 +96,8 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "PLAN616": "A snapshot of single devices that are down is not planned yet.",
     "PLAN620": "The horizon cannot be planned in slots so fine.",
     "PLAN630": "Work of the previous plan began before this plan starts, and no snapshot says how far it is.",
+    "PLAN701": "What a plan was made from is no longer so.",
+    "PLAN702": "A plan does more to what runs than the policy allows.",
+    "PLAN703": "A step of an apply failed.",
+    "PLAN704": "An object that is to be made is there already and not in the inventory.",
 })  # fmt: skip

@@ -102,12 +102,12 @@ def plan(  # noqa: PLR0913 - every input of a plan by name
     told = (*warnings, *_warnings(compiled, previous))
     provenance = Provenance(
         parameters=Parameters(effort=effort, budget=budget),
-        planner_version=_version("gpu-fleet-planner"),
-        solver_version=f"ortools {_version('ortools')}",
+        planner_version=planner_version(),
+        solver_version=solver_version(),
         commit=source.commit,
         dirty=source.dirty,
         previous_digest=previous.digest if previous else None,
-        snapshot_digest=_digest(snapshot),
+        snapshot_digest=snapshot_digest(snapshot),
     )
     return PlanResult(
         plan=decoded(compiled, solution, provenance, told),
@@ -226,12 +226,23 @@ def _warnings(compiled: Compiled, previous: Plan | None) -> Iterable[Diagnostic]
             )
 
 
-def _digest(snapshot: Snapshot | None) -> str | None:
+def snapshot_digest(snapshot: Snapshot | None) -> str | None:
+    """`sha256:…` over what a snapshot says, as plans name it; None without one."""
     import hashlib
 
     if snapshot is None:
         return None
     return f"sha256:{hashlib.sha256(snapshot.model_dump_json().encode()).hexdigest()}"
+
+
+def planner_version() -> str:
+    """The version of this planner, as plans name it."""
+    return _version("gpu-fleet-planner")
+
+
+def solver_version() -> str:
+    """The name and version of the solver, as plans name it; nothing of it is loaded."""
+    return f"ortools {_version('ortools')}"
 
 
 def _version(distribution: str) -> str:

@@ -30,13 +30,15 @@ sys.exit(code)
         ("show", "catalog"),
         ("diff", "plan.lock.json", "other.json"),
         ("render", "--out", "m"),
+        ("apply", "--digest", "DIGEST", "--record", "fleet", "--at", "2026-12-01T00:00:00Z"),
     ],
     ids=" ".join,
 )
 def test_no_solver_is_loaded(arguments: tuple[str, ...], run: Run, here: Path) -> None:
     assert run(*PLAN).code == Exit.OK
     lockfile.write(here / "other.json", to_json(a_plan([a_placement()])))
-    started = process(here, arguments, LOADED)
+    digest = lockfile.read(here / "plan.lock.json").digest
+    started = process(here, tuple(digest if word == "DIGEST" else word for word in arguments), LOADED)
     _, err = started.communicate()
     assert started.returncode == 0, err
     assert err.splitlines()[-1] == "loaded:"

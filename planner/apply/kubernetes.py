@@ -1,0 +1,178 @@
+"""Kubernetes by kubectl: server-side apply under a field manager of our own, of objects that bear our mark.
+
+Work that is created suspended is created once and never applied again: whoever admits it changes that field. Of work
+that exists only labels, annotations and a Job's limits are changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from planner.apply.backend import BackendError, Call, Runner, run
+from planner.apply.item import Action, Item, Presence, Rank, Step
+from planner.diagnostics import quoted
+from planner.yamlio import rendered
+
+MANAGER: Final = "gpu-fleet-planner"
+MARK: Final = "app.kubernetes.io/managed-by"
+GATED: Final = "kueue.x-k8s.io/admission-gated-by"
+CREATED_ONCE: Final = frozenset({"Job", "JobSet", "TrainJob", "PyTorchJob", "MPIJob", "RayJob"})
+"""Work that is created suspended."""
+_WORK: Final = CREATED_ONCE | {"Deployment", "StatefulSet", "LeaderWorkerSet", "Pod", "PodGroup"}
+_CHANGEABLE: Final = ("activeDeadlineSeconds", "backoffLimit")
+_REF: Final = re.compile(r"([A-Z][A-Za-z]*(?:\.v[0-9a-z]+\.[a-z0-9.-]+)?)/([a-z0-9-]*)/([a-z0-9][a-z0-9.-]*)")
+_RANKS: Final = {
+    "Namespace": Rank.NAMESPACE,
+    "WorkloadPriorityClass": Rank.CLASS,
+    "PriorityClass": Rank.CLASS,
+    "Topology": Rank.CLASS,
+    "ResourceFlavor": Rank.FLAVOR,
+    "Cohort": Rank.COHORT,
+    "ClusterQueue": Rank.QUEUE,
+    "LocalQueue": Rank.QUEUE,
+}
+"""What must be there before other things that work needs."""
+_SERVER_SIDE: Final = ("apply", "--server-side", f"--field-manager={MANAGER}")
+
+Object = Mapping[str, Any]
+
+
+def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank] | None:
+    """What the objects of a file are called and how they rank; nothing for files that Kubernetes does not read."""
+    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml"):
+        return None
+    documents = objects_of(text)
+    return tuple(map(ref_of, documents)), max(_rank(document["kind"]) for document in documents)
+
+
+def _rank(kind: str) -> Rank:
+    return Rank.WORKLOAD if kind in _WORK else _RANKS.get(kind, Rank.SERVICE)
+
+
+def objects_of(text: str) -> tuple[Object, ...]:
+    """The objects of a manifest."""
+    return tuple(document for document in rendered(text) if isinstance(document, dict))
+
+
+def ref_of(document: Object) -> str:
+    """`Job.v1.batch/vision/resnet-1`: the kind as kubectl reads it, the namespace (may be empty) and the name."""
+    group, slash, version = document["apiVersion"].rpartition("/")
+    kind = f"{document['kind']}.{version}.{group}" if slash else document["kind"]
+    return f"{kind}/{document['metadata'].get('namespace', '')}/{document['metadata']['name']}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubernetes:
+    """One cluster, reached by a context of kubectl; `adopts` takes fields from whoever manages them now."""
+
+    context: str
+    runner: Runner
+    adopts: bool = False
+
+    def describe(self, step: Step) -> tuple[str, ...]:
+        """The calls of kubectl; of a Job that exists only labels, annotations and limits are patched."""
+        shown = f"{step.record.key}"
+        made = [self._removal(ref).sentence for ref in step.dropped]
+        for document in objects_of(step.item.text) if step.item else ():
+            words = self._create_words() if document["kind"] in CREATED_ONCE else self._apply_words()
+            made.append(Call(argv=words, shown=shown).sentence)
+        return tuple(made)
+
+    def presence(self, items: Iterable[Item]) -> Mapping[str, Presence]:
+        """Whose the objects are, by their mark; one call for all."""
+        wanted = tuple(items)
+        documents = [document for item in wanted for document in objects_of(item.text)]
+        live = {ref_of(one): one for one in self._get(documents)}
+        return {item.key: _whose([live[ref] for ref in item.record.refs if ref in live]) for item in wanted}
+
+    def perform(self, step: Step) -> None:
+        """Put or remove the objects of a step."""
+        for ref in step.dropped:
+            run(self.runner, self._removal(ref))
+        for document in objects_of(step.item.text) if step.item and step.action is Action.PUT else ():
+            if document["kind"] in CREATED_ONCE:
+                self._put_once(document)
+            else:
+                run(self.runner, Call(argv=self._apply_words(), stdin=json.dumps(document)))
+
+    def _put_once(self, document: Object) -> None:
+        found = next(iter(self._get([document])), None)
+        if found is None:
+            run(self.runner, Call(argv=self._create_words(), stdin=json.dumps(document)))
+            return
+        if _whose([found]) is Presence.FOREIGN and not self.adopts:
+            raise BackendError(f"{ref_of(document)} is there and not ours")
+        kind, namespace, name = _parts(ref_of(document))
+        words = ("patch", kind, name, *_within(namespace), "--type=merge", f"--field-manager={MANAGER}")
+        patch = json.dumps(_patch(document, found), sort_keys=True)
+        run(self.runner, Call(argv=(*self._kubectl, *words, "--patch-file=/dev/stdin"), stdin=patch))
+
+    def _get(self, documents: Sequence[Object]) -> list[Object]:
+        if not documents:
+            return []
+        words = ("get", "--filename=-", "--output=json", "--ignore-not-found")
+        bundle = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(documents)})
+        answer = run(self.runner, Call(argv=(*self._kubectl, *words), stdin=bundle)).out
+        try:
+            found = json.loads(answer) if answer.strip() else {"items": []}
+            return list(found["items"]) if "items" in found else [found]
+        except (ValueError, TypeError, KeyError):
+            raise BackendError("kubectl get did not answer with JSON") from None
+
+    def _removal(self, ref: str) -> Call:
+        """The call that removes an object only while it bears our mark."""
+        kind, namespace, name = _parts(ref)
+        words = ("delete", kind, *_within(namespace), f"--selector={MARK}={MANAGER}")
+        return Call(
+            argv=(
+                *self._kubectl,
+                *words,
+                f"--field-selector=metadata.name={name}",
+                "--ignore-not-found",
+                "--wait=false",
+            )
+        )
+
+    def _apply_words(self) -> tuple[str, ...]:
+        force = ("--force-conflicts",) if self.adopts else ()
+        return (*self._kubectl, *_SERVER_SIDE, *force, "--filename=-")
+
+    def _create_words(self) -> tuple[str, ...]:
+        return (*self._kubectl, "create", f"--field-manager={MANAGER}", "--filename=-")
+
+    @property
+    def _kubectl(self) -> tuple[str, ...]:
+        return ("kubectl", f"--context={self.context}")
+
+
+def _parts(ref: str) -> tuple[str, str, str]:
+    match = _REF.fullmatch(ref)
+    if match is None:
+        raise BackendError(f"refusing {quoted(ref)}: it is not the name of a Kubernetes object")
+    return match[1], match[2], match[3]
+
+
+def _within(namespace: str) -> tuple[str, ...]:
+    return (f"--namespace={namespace}",) if namespace else ()
+
+
+def _whose(live: Sequence[Object]) -> Presence:
+    if not live:
+        return Presence.ABSENT
+    marks = {(one["metadata"].get("labels") or {}).get(MARK) for one in live}
+    return Presence.OURS if marks == {MANAGER} else Presence.FOREIGN
+
+
+def _patch(document: Object, live: Object) -> dict[str, Any]:
+    """What may change of a Job that exists; the gate of one that was released stays open."""
+    metadata, spec = document["metadata"], document["spec"] if document["kind"] == "Job" else {}
+    annotations = dict(metadata.get("annotations") or {})
+    if GATED not in (live["metadata"].get("annotations") or {}):
+        annotations.pop(GATED, None)
+    changed: dict[str, Any] = {"metadata": {"labels": metadata.get("labels") or {}, "annotations": annotations}}
+    limits = {key: spec[key] for key in _CHANGEABLE if key in spec}
+    return {**changed, "spec": limits} if limits else changed

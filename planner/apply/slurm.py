@@ -1,0 +1,83 @@
+"""Slurm by the program that the renderer writes: scripts are put into a work folder, then the program submits them.
+
+The program asks Slurm for what is queued or has ended, and submits only what is not: it may run any number of times.
+Jobs that are no longer wanted are cancelled by their name, which holds the hash of what they run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner.apply.backend import BackendError, Call, Runner, run
+from planner.apply.item import Action, Item, Presence, Rank, Step
+from planner.apply.workfiles import WorkFiles
+from planner.diagnostics import quoted
+
+PROGRAM: Final = "submit.sh"
+MARK: Final = "planner:"
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_NAMED: Final = re.compile(r"^#SBATCH --job-name=(\S+)$", re.MULTILINE)
+
+
+def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank]:
+    """The job name of a script; the program has none and comes last."""
+    if path.rpartition("/")[2] == PROGRAM:
+        return (), Rank.PROGRAM
+    return tuple(dict.fromkeys(_NAMED.findall(text))), Rank.WORKLOAD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slurm:
+    """One cluster, reached by the client programs of this machine."""
+
+    files: WorkFiles
+    runner: Runner
+
+    def describe(self, step: Step) -> tuple[str, ...]:
+        """Cancellations, the file that is written or removed, and the run of the program."""
+        verb = "remove" if step.action is Action.REMOVE else "write"
+        made = [self._cancel(name).sentence for name in step.dropped]
+        made.append(f"{verb} {self.files.path(step.record.key)}")
+        if self._runs(step):
+            made.append(self._submit(step).sentence)
+        return tuple(made)
+
+    def presence(self, items: Iterable[Item]) -> Mapping[str, Presence]:
+        """Whose the queued jobs of these names are, by their comment."""
+        wanted = tuple(items)
+        if not any(item.record.refs for item in wanted):
+            return {item.key: Presence.ABSENT for item in wanted}
+        answer = run(self.runner, Call(argv=("squeue", "--me", "--noheader", "--format=%j|%k")))
+        queued = dict(line.strip().split("|", 1) for line in answer.out.splitlines() if "|" in line)
+        return {item.key: _whose([queued[ref] for ref in item.record.refs if ref in queued]) for item in wanted}
+
+    def perform(self, step: Step) -> None:
+        """Cancel, write or remove, and submit."""
+        for name in step.dropped:
+            run(self.runner, self._cancel(name))
+        if step.item is None:
+            self.files.remove(step.record.key)
+            return
+        self.files.write(step.record.key, step.item.text, executable=step.item.executable)
+        if self._runs(step):
+            run(self.runner, self._submit(step))
+
+    def _runs(self, step: Step) -> bool:
+        return step.action is Action.PUT and step.record.key == f"{step.record.cluster}/{PROGRAM}"
+
+    def _submit(self, step: Step) -> Call:
+        return Call(argv=("sh", f"./{PROGRAM}"), folder=self.files.path(step.record.cluster))
+
+    def _cancel(self, name: str) -> Call:
+        if _NAME.fullmatch(name) is None:
+            raise BackendError(f"refusing {quoted(name)}: it is not the name of a Slurm job")
+        return Call(argv=("scancel", "--me", f"--name={name}"))
+
+
+def _whose(comments: list[str]) -> Presence:
+    if not comments:
+        return Presence.ABSENT
+    return Presence.OURS if all(comment.startswith(MARK) for comment in comments) else Presence.FOREIGN

@@ -1,0 +1,311 @@
+"""`planner apply`: bring a reviewed plan to the clusters, and nothing else."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from planner.commands import console, inputs, options
+from planner.diagnostics import Blocked, Stale, UsageError, printable, quoted
+from planner.exits import Exit
+
+if TYPE_CHECKING:
+    from planner.apply.backend import Backend
+    from planner.apply.item import Step
+    from planner.apply.run import Outcome, Request
+    from planner.apply.state import Known, State
+    from planner.plan import Plan
+    from planner.safety import Allowed
+    from planner.spec.cluster import Cluster
+    from planner.spec.snapshot import Snapshot
+    from planner.specset import SpecSet
+
+_DIGEST_DIGITS: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """The flags of the verb beside what is applied and where its state is."""
+
+    snapshot: Path | None
+    at: str
+    dry_run: bool
+    allow_moved: int
+    allow_stopped: int
+    allow_empty: bool
+    adopt: bool
+    contexts: tuple[str, ...]
+    trust_commands: bool
+    record: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One call of the verb, checked: the plan and what it is held against."""
+
+    plan: Plan
+    specset: SpecSet
+    snapshot: Snapshot | None
+    at: int
+    allowed: Allowed
+    specs: Path
+    again: str
+
+
+_LOCK: Final = click.argument("lock", type=click.Path(path_type=Path), default=Path("plan.lock.json"), required=False)
+_DIGEST: Final = click.option(
+    "--digest", required=True, metavar="D", help="The digest that was reviewed; only the plan that has it is applied.",
+)  # fmt: skip
+_STATE: Final = click.option(
+    "--state", "root", default=Path("state"), show_default=True, metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="What apply remembers: inventory, journal and the applied plan. Keep it on a branch of its own.",
+)  # fmt: skip
+_SNAPSHOT: Final = click.option(
+    "--snapshot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="What runs now; needed where the plan was made from a snapshot.",
+)  # fmt: skip
+_AT: Final = click.option("--at", default="now", show_default=True, metavar="TIME", help="The time that counts as now.")
+_DRY: Final = click.option("--dry-run", is_flag=True, help="Show the calls; change nothing and ask no cluster.")
+_MOVED: Final = click.option(
+    "--allow-moved", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may move."
+)
+_STOPPED: Final = click.option(
+    "--allow-stopped", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may stop."
+)
+_EMPTY: Final = click.option("--allow-empty", is_flag=True, help="A plan that runs nothing is meant.")
+_ADOPT: Final = click.option("--adopt", is_flag=True, help="Objects that are there already become ours.")
+_CONTEXT: Final = click.option(
+    "--context", "contexts", multiple=True, metavar="CLUSTER=NAME",
+    help="The context of kubectl for a cluster; by default the one of the cluster's name.",
+)  # fmt: skip
+_TRUST: Final = click.option(
+    "--trust-commands", is_flag=True, help="Run the commands that the specs name for Compose hosts on this machine."
+)
+_RECORD: Final = click.option(
+    "--record", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+    help="Write objects into this folder instead of clusters, to see what apply does.",
+)  # fmt: skip
+
+
+@options.verb(
+    "apply",
+    "Bring a reviewed plan to the clusters.",
+    "planner apply plan.lock.json --digest sha256:41ab… --dry-run",
+    "planner apply plan.lock.json --digest sha256:41ab… --snapshot now.yaml",
+    "planner apply plan.lock.json --digest sha256:41ab… --allow-stopped 16",
+    options=(
+        _LOCK, _DIGEST, options.specs, _STATE, _SNAPSHOT, _AT, _DRY, _MOVED, _STOPPED, _EMPTY, _ADOPT, _CONTEXT,
+        _TRUST, _RECORD,
+    ),
+)  # fmt: skip
+def command(lock: Path, digest: str, specs: Path, root: Path, colour: str, **flags: Any) -> Exit:
+    """Apply the plan in LOCK (default: plan.lock.json), if it is the one that was reviewed and still holds.
+
+    Stops with 5 when anything that the plan was made from has changed, with 6 when it moves or stops more than the
+    Policy allows, with 7 when a cluster fails half-way (the same command then goes on), with 8 when another run is
+    under way. Only objects of the inventory are ever changed or removed.
+    """
+    from planner.apply.state import State
+    from planner.safety import Allowed
+
+    wanted = Flags(**flags)
+    plan = _reviewed(lock, digest)
+    specset, seen, _ = inputs.tree_with(inputs.files(specs), wanted.snapshot)
+    job = Job(
+        plan=plan,
+        specset=specset,
+        snapshot=seen,
+        at=_moment(wanted.at, specset),
+        allowed=Allowed(moved=wanted.allow_moved, stopped=wanted.allow_stopped, empty=wanted.allow_empty),
+        specs=specs,
+        again=_again(lock, digest, specs, root, wanted),
+    )
+    state = State(root=root)
+    return _shown(job, state, wanted) if wanted.dry_run else _applied(job, state, wanted)
+
+
+def _again(lock: Path, digest: str, specs: Path, root: Path, flags: Flags) -> str:
+    """The command that does the same once more."""
+    words = ["planner", "apply", str(lock), "--digest", digest, "--specs", str(specs), "--state", str(root)]
+    words += ["--snapshot", str(flags.snapshot)] if flags.snapshot else []
+    words += ["--record", str(flags.record)] if flags.record else []
+    words += [word for context in flags.contexts for word in ("--context", context)]
+    words += ["--allow-moved", str(flags.allow_moved)] if flags.allow_moved else []
+    words += ["--allow-stopped", str(flags.allow_stopped)] if flags.allow_stopped else []
+    words += ["--allow-empty"] * flags.allow_empty + ["--trust-commands"] * flags.trust_commands
+    return shlex.join(words)
+
+
+def _reviewed(lock: Path, digest: str) -> Plan:
+    """The plan in a file, if it is the reviewed one; anything else is refused."""
+    algorithm, _, digits = digest.partition(":")
+    if algorithm != "sha256" or len(digits) != _DIGEST_DIGITS or set(digits) - set("0123456789abcdef"):
+        raise UsageError(
+            f"--digest: {quoted(digest)} is not a digest; copy all of it from the review, sha256: and 64 digits"
+        )
+    plan = inputs.lock(lock)
+    if plan.digest != digest:
+        raise Stale(
+            f"{lock} is not the plan that was reviewed: its digest is {plan.digest}, the reviewed one is {digest};"
+            " nothing was applied; review it, or apply the one that was reviewed"
+        )
+    return plan
+
+
+def _moment(at: str, specset: SpecSet) -> int:
+    from planner.units import parse_time
+
+    if at == "now":
+        return int(time.time())
+    try:
+        return parse_time(at, specset.policy.timezone)
+    except ValueError as error:
+        raise UsageError(f"--at: {error}") from None
+
+
+def _shown(job: Job, state: State, flags: Flags) -> Exit:
+    """Say what would be done."""
+    from planner.apply import run
+
+    known = state.known()
+    _refuse_stale(job, state, known)
+    request = _request(job, state, flags)
+    found = run.todo(request, known)
+    _refuse_unsafe(job, state, request, known)
+    for step, calls in run.calls(request, found):
+        console.out(printable(step.sentence) + "\n" + "".join(f"    {printable(call)}\n" for call in calls))
+    console.out(f"{len(found.steps):,} steps would be done; nothing was changed\n")
+    return Exit.OK
+
+
+def _applied(job: Job, state: State, flags: Flags) -> Exit:
+    """Do it, under the lock of the state folder."""
+    from planner.apply import lease, run
+
+    with lease.held(state.lease, _holder(), f"apply of {job.plan.digest}", lambda: int(time.time())) as held:
+        known = state.known()
+        _refuse_stale(job, state, known)
+        request = _request(job, state, flags)
+        _refuse_unsafe(job, state, request, known)
+        outcome = run.apply(request, state, known, held, _tell)
+    console.out(_told(job.plan, outcome))
+    return Exit.OK
+
+
+def _refuse_stale(job: Job, state: State, known: Known) -> None:
+    from planner import pipeline
+    from planner.apply.staleness import Facts, refuse_stale
+
+    applied = state.applied()
+    facts = Facts(
+        at=job.at,
+        specs_digest=job.specset.digest,
+        planner_version=pipeline.planner_version(),
+        solver_version=pipeline.solver_version(),
+        max_plan_age=job.specset.policy.safety.max_plan_age,
+        applied=applied.digest if applied else None,
+        begun=None if known.complete else known.plan,
+        snapshot=job.snapshot,
+        snapshot_digest=pipeline.snapshot_digest(job.snapshot),
+    )
+    again = f"planner plan {shlex.quote(str(job.specs))}"
+    refuse_stale(job.plan, facts, f"{again} --lock {shlex.quote(str(state.applied_path))}" if applied else again)
+
+
+def _refuse_unsafe(job: Job, state: State, request: Request, known: Known) -> None:
+    from planner.apply.run import removals_of_protected, todo
+    from planner.safety import judged
+
+    finished = {f"job/{item.job}" for item in job.snapshot.finished} if job.snapshot else set()
+    breaches = judged(
+        state.applied(), job.plan, job.specset, at=job.at, finished=finished, allowed=job.allowed
+    ) + removals_of_protected(todo(request, known))
+    if breaches:
+        raise Blocked(diagnostics=[breach.diagnostic for breach in breaches])
+
+
+def _request(job: Job, state: State, flags: Flags) -> Request:
+    from planner.apply.collect import Rendering, clusters_in_order, items_of
+    from planner.apply.run import Request
+    from renderers import render
+
+    files = [
+        Rendering(path=file.path, text=file.text, addresses=file.addresses, executable=file.executable)
+        for file in render(job.plan, job.specset).manifests
+    ]
+    items = items_of(files, job.specset)
+    return Request(
+        plan=job.plan,
+        items=items,
+        clusters=clusters_in_order(job.specset, items),
+        backends=_backends(job.specset, state, flags),
+        again=job.again,
+        adopts=flags.adopt,
+    )
+
+
+def _backends(specset: SpecSet, state: State, flags: Flags) -> Mapping[str, Backend]:
+    contexts = dict(_context(word, specset) for word in flags.contexts)
+    return {cluster.name: _backend(cluster, state, flags, contexts) for cluster in specset.clusters}
+
+
+def _context(word: str, specset: SpecSet) -> tuple[str, str]:
+    name, sign, context = word.partition("=")
+    if not sign or not context or name not in {cluster.name for cluster in specset.clusters}:
+        raise UsageError(f"--context: {quoted(word)} is not CLUSTER=NAME with a cluster of the specs")
+    return name, context
+
+
+def _backend(cluster: Cluster, state: State, flags: Flags, contexts: Mapping[str, str]) -> Backend:
+    from planner.apply.backend import Programs
+    from planner.apply.compose import Compose
+    from planner.apply.kubernetes import Kubernetes
+    from planner.apply.recording import Recording
+    from planner.apply.slurm import Slurm
+    from planner.apply.workfiles import WorkFiles
+    from planner.spec.backend import BackendType
+
+    if flags.record is not None:
+        return Recording(root=flags.record)
+    runner, files = Programs(os.environ), WorkFiles(root=state.work)
+    match cluster.backend.type:
+        case BackendType.KUBERNETES:
+            context = contexts.get(cluster.name, cluster.name)
+            return Kubernetes(context=context, runner=runner, adopts=flags.adopt)
+        case BackendType.SLURM:
+            return Slurm(files=files, runner=runner)
+        case BackendType.COMPOSE:
+            return Compose(
+                cluster=cluster.name, options=cluster.backend, files=files, runner=runner,
+                trusts_commands=flags.trust_commands,
+            )  # fmt: skip
+
+
+def _holder() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid())
+    return f"{user}@{socket.gethostname()} (process {os.getpid()})"
+
+
+def _tell(step: Step) -> None:
+    console.err(f"done: {printable(step.sentence)}\n")
+
+
+def _told(plan: Plan, outcome: Outcome) -> str:
+    left = "".join(f"left: {printable(record.key)}: a namespace is not removed\n" for record in outcome.left)
+    if not outcome.steps and not outcome.resumed:
+        return f"{left}{plan.digest} is applied: nothing had to change\n"
+    resumed = f", {outcome.resumed:,} by an earlier run" if outcome.resumed else ""
+    return f"{left}{plan.digest} is applied: {len(outcome.steps):,} steps done{resumed}\n"

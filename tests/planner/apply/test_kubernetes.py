@@ -1,0 +1,235 @@
+"""Kubernetes, by a kubectl that keeps objects in memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from planner.apply import kubernetes
+from planner.apply.backend import Answer, BackendError, Call
+from planner.apply.item import Action, Item, Presence, Rank, Record, Step, digest_of
+from planner.apply.kubernetes import GATED, MANAGER, MARK, Kubernetes
+from planner.spec.backend import BackendType
+
+JOB = "Job.v1.batch/vision/resnet-1"
+
+
+def a_job(name: str = "resnet-1", *, limit: int = 3_600, mark: str = MANAGER, **annotations: str) -> dict[str, Any]:
+    """A suspended Job as the renderer writes it."""
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name, "namespace": "vision", "labels": {MARK: mark},
+            "annotations": {GATED: "planner.dev/planned-start", **annotations},
+        },
+        "spec": {"suspend": True, "activeDeadlineSeconds": limit},
+    }  # fmt: skip
+
+
+def a_queue(name: str = "vision-nvidia") -> dict[str, Any]:
+    """A queue without a namespace."""
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue",
+        "metadata": {"name": name, "labels": {MARK: MANAGER}}, "spec": {},
+    }  # fmt: skip
+
+
+def an_item(*documents: dict[str, Any], path: str = "dc1/vision/job-resnet-1.yaml") -> Item:
+    """A manifest with these objects; JSON is YAML."""
+    text = "---\n".join(json.dumps(document) + "\n" for document in documents)
+    names = kubernetes.names_of(path, text)
+    assert names is not None
+    record = Record(
+        key=path, cluster="dc1", backend=BackendType.KUBERNETES, refs=names[0], rank=names[1], digest=digest_of(text)
+    )
+    return Item(record=record, text=text)
+
+
+def put(item: Item, before: Record | None = None) -> Step:
+    """The step that makes an object as wanted."""
+    return Step(number=0, action=Action.PUT, record=item.record, item=item, before=before)
+
+
+def removal(item: Item) -> Step:
+    """The step that removes an object."""
+    return Step(number=0, action=Action.REMOVE, record=item.record)
+
+
+@dataclass
+class Kubectl:
+    """The verbs of kubectl that apply uses, over objects by their reference."""
+
+    live: dict[str, dict[str, Any]] = field(default_factory=dict)
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+    refuses: str = ""
+
+    def __call__(self, call: Call) -> Answer:
+        """Answer one call."""
+        words = call.argv[2:]
+        self.calls.append(words)
+        if self.refuses == words[0]:
+            return Answer(code=1, err="error: the server is gone")
+        return {"get": self._get, "create": self._create, "apply": self._apply}.get(words[0], self._named)(words, call)
+
+    def _get(self, _words: tuple[str, ...], call: Call) -> Answer:
+        wanted = [kubernetes.ref_of(document) for document in json.loads(call.stdin)["items"]]
+        found = [self.live[ref] for ref in wanted if ref in self.live]
+        one = json.dumps(found[0]) if len(found) == 1 else json.dumps({"kind": "List", "items": found})
+        return Answer(code=0, out=one if found else "")
+
+    def _create(self, _words: tuple[str, ...], call: Call) -> Answer:
+        document = json.loads(call.stdin)
+        if kubernetes.ref_of(document) in self.live:
+            return Answer(code=1, err="Error from server (AlreadyExists)")
+        self.live[kubernetes.ref_of(document)] = document
+        return Answer(code=0)
+
+    def _apply(self, _words: tuple[str, ...], call: Call) -> Answer:
+        document = json.loads(call.stdin)
+        self.live[kubernetes.ref_of(document)] = document
+        return Answer(code=0)
+
+    def _named(self, words: tuple[str, ...], call: Call) -> Answer:
+        if words[0] == "patch":
+            found, change = self.live[f"{words[1]}/vision/{words[2]}"], json.loads(call.stdin)
+            found["metadata"]["annotations"].update(change["metadata"]["annotations"])
+            found["spec"].update(change.get("spec", {}))
+            return Answer(code=0)
+        options = dict(word.partition("=")[::2] for word in words[2:])
+        name = options["--field-selector"].removeprefix("metadata.name=")
+        ref = f"{words[1]}/{options.get('--namespace', '')}/{name}"
+        if ref in self.live and self.live[ref]["metadata"]["labels"].get(MARK) == MANAGER:
+            del self.live[ref]
+        return Answer(code=0)
+
+
+def a_cluster(kubectl: Kubectl, *, adopts: bool = False) -> Kubernetes:
+    """The cluster of that kubectl."""
+    return Kubernetes(context="dc1", runner=kubectl, adopts=adopts)
+
+
+@pytest.mark.parametrize(
+    ("path", "document", "expected"),
+    [
+        ("dc1/vision/job-a.yaml", a_job(), ((JOB,), Rank.WORKLOAD)),
+        ("dc1/_cluster/queue-a.yaml", a_queue(), (
+            ("ClusterQueue.v1beta2.kueue.x-k8s.io//vision-nvidia",), Rank.QUEUE)),
+        ("dc1/v/namespace.yaml", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "v"}}, (
+            ("Namespace//v",), Rank.NAMESPACE)),
+        ("dc1/v/role-a.yaml", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "a", "namespace": "v"}},
+            (("Role.v1.rbac.authorization.k8s.io/v/a",), Rank.SERVICE)),
+        ("dc1/kustomization.yaml", a_job(), None),
+        ("dc1/index.json", a_job(), None),
+    ],
+)  # fmt: skip
+def test_objects_are_called_as_kubectl_calls_them(path: str, document: dict[str, Any], expected: object) -> None:
+    assert kubernetes.names_of(path, json.dumps(document)) == expected
+
+
+def test_a_job_is_created_once_and_never_suspended_again() -> None:
+    kubectl = Kubectl()
+    cluster = a_cluster(kubectl)
+    cluster.perform(put(an_item(a_job())))
+    kubectl.live[JOB]["spec"]["suspend"] = False
+    cluster.perform(put(an_item(a_job(limit=7_200))))
+    assert kubectl.live[JOB]["spec"] == {"suspend": False, "activeDeadlineSeconds": 7_200}
+    assert [words[0] for words in kubectl.calls] == ["get", "create", "get", "patch"]
+
+
+def test_a_gate_that_was_opened_stays_open_and_a_closed_one_closed() -> None:
+    kubectl = Kubectl()
+    cluster = a_cluster(kubectl)
+    cluster.perform(put(an_item(a_job())))
+    cluster.perform(put(an_item(a_job(start="later"))))
+    assert kubectl.live[JOB]["metadata"]["annotations"] == {GATED: "planner.dev/planned-start", "start": "later"}
+    del kubectl.live[JOB]["metadata"]["annotations"][GATED]
+    cluster.perform(put(an_item(a_job(start="later still"))))
+    assert kubectl.live[JOB]["metadata"]["annotations"] == {"start": "later still"}
+
+
+def test_what_work_needs_is_applied_by_the_server_under_our_name() -> None:
+    kubectl = Kubectl()
+    a_cluster(kubectl).perform(put(an_item(a_queue(), path="dc1/_cluster/queue-a.yaml")))
+    assert kubectl.calls == [("apply", "--server-side", "--field-manager=gpu-fleet-planner", "--filename=-")]
+    a_cluster(kubectl, adopts=True).perform(put(an_item(a_queue(), path="dc1/_cluster/queue-a.yaml")))
+    assert "--force-conflicts" in kubectl.calls[-1]
+
+
+def test_only_objects_with_our_mark_are_removed() -> None:
+    kubectl = Kubectl()
+    item = an_item(a_job())
+    for mark, left in ((MANAGER, set()), ("helm", {JOB})):
+        kubectl.live = {JOB: a_job(mark=mark)}
+        a_cluster(kubectl).perform(removal(item))
+        assert set(kubectl.live) == left
+    a_cluster(Kubectl()).perform(removal(item))
+
+
+def test_an_object_that_has_another_name_now_takes_the_old_one_along() -> None:
+    kubectl = Kubectl()
+    cluster, old, new = a_cluster(kubectl), an_item(a_job()), an_item(a_job("resnet-2"))
+    cluster.perform(put(old))
+    cluster.perform(put(new, before=old.record))
+    assert set(kubectl.live) == {"Job.v1.batch/vision/resnet-2"}
+
+
+def test_whose_an_object_is_says_its_mark() -> None:
+    items = [an_item(a_job(name), path=f"dc1/vision/job-{name}.yaml") for name in ("ours", "theirs", "none")]
+    kubectl = Kubectl({
+        "Job.v1.batch/vision/ours": a_job("ours"),
+        "Job.v1.batch/vision/theirs": {**a_job("theirs"), "metadata": {"name": "theirs", "namespace": "vision"}},
+    })  # fmt: skip
+    assert a_cluster(kubectl).presence(items) == {
+        "dc1/vision/job-ours.yaml": Presence.OURS,
+        "dc1/vision/job-theirs.yaml": Presence.FOREIGN,
+        "dc1/vision/job-none.yaml": Presence.ABSENT,
+    }
+    assert len(kubectl.calls) == 1
+
+
+def test_a_job_of_others_is_not_touched_even_when_it_appears_in_between() -> None:
+    kubectl = Kubectl({JOB: a_job(mark="helm")})
+    with pytest.raises(BackendError, match="is there and not ours"):
+        a_cluster(kubectl).perform(put(an_item(a_job())))
+    assert [words[0] for words in kubectl.calls] == ["get"]
+
+
+def test_a_server_that_is_gone_is_told_with_its_own_words() -> None:
+    with pytest.raises(BackendError, match="ended with 1: error: the server is gone"):
+        a_cluster(Kubectl(refuses="get")).perform(put(an_item(a_job())))
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "--all/vision/x",
+        "Job.v1.batch/vision/--all",
+        "Job.v1.batch/../x",
+        "Job/vision/x y",
+        "Job/vision/",
+        "job",
+        "Job/v/x\n",
+    ],
+)
+def test_hostile_names_of_an_inventory_reach_no_program(ref: str) -> None:
+    kubectl = Kubectl()
+    record = Record(key="dc1/x.yaml", cluster="dc1", backend=BackendType.KUBERNETES, rank=Rank.WORKLOAD, refs=(ref,))
+    with pytest.raises(BackendError, match="is not the name of a Kubernetes object"):
+        a_cluster(kubectl).perform(Step(number=0, action=Action.REMOVE, record=record))
+    assert kubectl.calls == []
+
+
+def test_a_dry_run_shows_the_calls_and_not_what_they_read() -> None:
+    cluster, item = a_cluster(Kubectl()), an_item(a_job(note="hush"))
+    shown = cluster.describe(put(item)) + cluster.describe(removal(item))
+    assert shown == (
+        "kubectl --context=dc1 create --field-manager=gpu-fleet-planner --filename=- < dc1/vision/job-resnet-1.yaml",
+        "kubectl --context=dc1 delete Job.v1.batch --namespace=vision"
+        " --selector=app.kubernetes.io/managed-by=gpu-fleet-planner --field-selector=metadata.name=resnet-1"
+        " --ignore-not-found --wait=false",
+    )
