@@ -45,7 +45,7 @@ test: $(STAMP) ## run all tests but e2e, with branch coverage
 	@echo "==> everything"
 	@$(PYTEST) -q -n $(JOBS) --cov --cov-append
 
-lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck
+lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck, zizmor
 	@echo "==> ruff"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -55,6 +55,8 @@ lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck
 	@$(BIN)/lint-imports --no-logo
 	@echo "==> shellcheck"
 	@$(BIN)/shellcheck $(SCRIPTS)
+	@echo "==> zizmor"
+	@$(BIN)/zizmor --offline --quiet --no-progress .
 
 format: $(STAMP) ## let ruff mend what it can
 	@$(BIN)/ruff check --fix .

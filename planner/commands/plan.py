@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -112,7 +113,6 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
 
     given, parted = _read(path, snapshot, ref, base)
     wish = planning.Wish(at=at, effort=effort, budget=budget, colour=colour)
-    console.err(inputs.diagnostics_text(given.warnings, form) if form == "github" else "")
     beside = inputs.lock_beside(path)
     target = out or beside
     review = _review(given, parted, wish, lock) if parted else None
@@ -125,6 +125,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
         _write(target, plan)
         if base_out and review and review.before:
             _write(base_out, review.before)
+    _annotate(plan, given, form)
     _show(plan, review, target, form, full, colour)
     return _code(plan, previous, detailed_exitcode, interrupted, target)
 
@@ -192,6 +193,14 @@ def _write(target: Path, plan: Plan) -> None:
     from planner.plan import to_json
 
     lockfile.write(target, to_json(plan))
+
+
+def _annotate(plan: Plan, given: Given, form: str) -> None:
+    """Annotations of all that GitHub should show in the files, on the stream that carries no result."""
+    from planner.report.github import findings
+
+    if form == "github" or os.environ.get("GITHUB_ACTIONS") == "true":
+        console.err(inputs.diagnostics_text((*given.warnings, *findings(plan, given.specset)), "github"))
 
 
 def _show(plan: Plan, review: Review | None, target: Path, form: str, full: bool, colour: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from planner.source import SourceFile
     from planner.spec.job import Job
     from planner.spec.snapshot import Snapshot
-    from planner.specset import SpecSet
+    from planner.specset import LoadResult, SpecSet
     from planner.workspace import Commit, Workspace
 
 _NAMED = 3
@@ -117,6 +117,15 @@ def commit(path: Path, work: Workspace, at: Commit, snapshot: Path | None = None
         specset=specset, snapshot=seen, warnings=warnings, origin=Origin(commit=at.id), committed_at=at.time,
         first_commits=_first_commits(specset, work, at), lock=_lock(path, work, at),
     )  # fmt: skip
+
+
+def loaded(path: Path, work: Workspace | None, at: Commit) -> LoadResult:
+    """The specs that the commit `at` has at `path`, right or wrong."""
+    from planner.specset import LoadResult, load
+
+    assert work is not None
+    result = load(_files(path, work, at))
+    return LoadResult(result.specset, inputs.placed(result.diagnostics, f"{at.short}:"))
 
 
 def tell_uncommitted(work: Workspace | None) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from planner.commands import console, inputs, options
 from planner.exits import Exit
+
+if TYPE_CHECKING:
+    from planner.specset import LoadResult
 
 
 @options.verb(
@@ -17,10 +21,11 @@ from planner.exits import Exit
     "planner validate",
     "planner validate specs/teams/vision",
     "planner validate --format github",
-    options=(options.specs_path, options.formats("text", "json", "github")),
+    "planner validate --ref origin/main",
+    options=(options.specs_path, options.formats("text", "json", "github"), options.ref),
 )
 @click.pass_context
-def command(context: click.Context, path: Path, form: str, colour: str) -> Exit:
+def command(context: click.Context, path: Path, form: str, ref: str | None, colour: str) -> Exit:
     """Check the specs at PATH (default: specs).
 
     Every problem is told with its file, line and column, and how to mend it. Exits with 3 when there are errors;
@@ -31,12 +36,19 @@ def command(context: click.Context, path: Path, form: str, colour: str) -> Exit:
         and os.environ.get("GITHUB_ACTIONS") == "true"
     ):
         form = "github"
-    result = inputs.load(path)
+    result = inputs.load(path) if ref is None else _load_at(path, ref)
     console.out(inputs.diagnostics_text(result.diagnostics, form))
     errors = sum(1 for item in result.diagnostics if item.is_error)
     summary = _summary(errors, len(result.diagnostics) - errors)
     (console.out if form == "text" else console.err)(summary)
     return Exit.INVALID if result.specset is None else Exit.OK
+
+
+def _load_at(path: Path, ref: str) -> LoadResult:
+    from planner.commands import trees
+
+    with trees.repository(path) as work:
+        return trees.loaded(path, work, trees.resolved(work, path, ref))
 
 
 def _summary(errors: int, warnings: int) -> str:

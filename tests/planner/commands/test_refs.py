@@ -280,4 +280,30 @@ def test_the_base_plan_is_written_too_so_that_the_two_can_be_compared_later(run:
 def test_show_prints_a_plan_as_a_comment(run: Run, repo: Path) -> None:
     made = run(*PLAN, "--format", "markdown").out
     assert run("show", "--format", "markdown").out == made
-    assert "| h100-sxm5-80gb |" in run("show", "catalog", "--format", "markdown").out
+    assert "| **h100-sxm5-80gb** | nvidia |" in run("show", "catalog", "--format", "markdown").out
+
+
+def test_the_specs_of_a_commit_are_validated_where_they_are(run: Run, repo: Path) -> None:
+    good = (repo / "specs" / "jobs.yaml").read_text()
+    bad = commit(repo, specs__jobs=good.replace("gpus: 8", "gpuz: 8"))
+    (repo / "specs" / "jobs.yaml").write_text(good)
+    assert run("validate").code == Exit.OK
+    done = run("validate", "--ref", "HEAD")
+    assert done.code == Exit.INVALID
+    assert f"{bad[:12]}:specs/jobs.yaml:" in done.out
+    assert run("validate", "--ref", "main").code == Exit.OK
+
+
+def test_on_github_what_has_no_place_is_annotated_whatever_the_form(
+    run: Run, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = "".join(
+        job(f"c{number}", gpus=16, hours=40, extra="window: {deadline: 2026-12-03, deadline_is: hard}\n")
+        for number in range(2)
+    )
+    (repo / "specs" / "more.yaml").write_text(crowd)
+    assert "::" not in run(*PLAN, "--format", "json").err
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = run(*PLAN, "--format", "markdown")
+    assert "::warning file=specs/more.yaml,line=" in done.err
+    assert done.out.startswith(MARK)
