@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, assert_never
@@ -13,6 +13,7 @@ from planner.spec.team import BudgetPeriod
 from solvers.problem import Budget
 
 if TYPE_CHECKING:
+    from planner.compile.history import Expense
     from planner.compile.horizon import Horizon
     from planner.spec.team import Team
 
@@ -29,10 +30,13 @@ class TeamBudgets:
         return dict(self.by_team).get(team, ())
 
 
-def budgets(teams: Iterable[Team], horizon: Horizon, zone: str, last_slot: int) -> TeamBudgets:
+def budgets(
+    teams: Iterable[Team], horizon: Horizon, zone: str, last_slot: int, expenses: Sequence[Expense] = ()
+) -> TeamBudgets:
     """One budget for each period that touches slots `[0, last_slot)`: runs may end, and be billed, after the horizon.
 
-    A slot that two periods share counts in both.
+    A slot that two periods share counts in both. An expense is taken off each period that its time touches, whole,
+    since nothing says how it is divided; what is left is never below nothing.
     """
     made: list[Budget] = []
     by_team: list[tuple[str, tuple[int, ...]]] = []
@@ -42,11 +46,11 @@ def budgets(teams: Iterable[Team], horizon: Horizon, zone: str, last_slot: int) 
         first = len(made)
         for name, begin, end in periods(team.budget.per, zone, horizon.start, horizon.moment(last_slot)):
             subject = f"budget of {address('team', team.name)} for {name}"
-            made.append(
-                Budget(
-                    subject=subject, start=horizon.floor(begin), end=horizon.ceil(end), micros=team.budget.amount.micros
-                )
+            spent = sum(
+                each.micros for each in expenses if each.team == team.name and each.since < end and begin <= each.until
             )
+            left = max(0, team.budget.amount.micros - spent)
+            made.append(Budget(subject=subject, start=horizon.floor(begin), end=horizon.ceil(end), micros=left))
         by_team.append((team.name, tuple(range(first, len(made)))))
     return TeamBudgets(budgets=tuple(made), by_team=tuple(by_team))
 

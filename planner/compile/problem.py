@@ -12,6 +12,7 @@ from planner.compile import quotas
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
+from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
@@ -73,13 +74,17 @@ def compiled(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
         rules=specset.policy.deny,
     )  # fmt: skip
-    works = tuple(_works(specset, grounds, past(previous), start))
+    ended = history(seen)
+    works = tuple(_works(specset, grounds, past(previous), start, ended))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
     rows = quotas.rows(known, pools, horizon, specset.policy, paces, firm)
     cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
-    ground = Ground(horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling)
+    ground = Ground(
+        horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
+        expenses=ended.expenses,
+    )  # fmt: skip
     works = tuple(timed(work, ground) for work in works)
     nodes = tuple(_nodes(pool, horizon, seen, until) for pool, until in zip(pools, cooling, strict=True))
     problem, held = _problem(works, ground, pools, nodes, specset, thawed)
@@ -94,17 +99,25 @@ def _held(work: Work, mode: int | None) -> Work:
     return work if mode is None else replace(work, candidates=(work.candidates[mode],))
 
 
-def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int) -> Iterator[Work]:
-    """Every job in order of address, arrays element by element; equal asks are judged once."""
+def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int, ended: History) -> Iterator[Work]:
+    """Every job in order of address, arrays element by element; equal asks are judged once.
+
+    What has succeeded is left out, and what has failed too often has no way to run any more.
+    """
     judged: dict[Ask, Fits] = {}
     for job in specset.jobs:
         wanted = wishes(job, grounds.facts)
         candidates, refusals = _offers(wanted, grounds, judged)
+        spec = specset.spec_hash(address("job", job.team, job.name))
         for names in _addresses(job):
+            if ended.is_done(names, spec):
+                continue
+            failed = ended.given_up(job, names, spec)
             since = job.submitted if job.submitted is not None else before.since(names)
             yield Work(
-                address=names[0], job=job, submitted=start if since is None else since, candidates=candidates,
-                refusals=refusals, wishes=wanted, before=before.placement(names), offered=bool(candidates),
+                address=names[0], job=job, submitted=start if since is None else since,
+                candidates=() if failed else candidates, refusals=(failed,) if failed else refusals, wishes=wanted,
+                before=before.placement(names), offered=bool(candidates),
             )  # fmt: skip
 
 
@@ -142,7 +155,7 @@ def _addresses(job: Job) -> Iterator[tuple[str, ...]]:
 def _refuse_impossible(specset: SpecSet, works: Sequence[Work]) -> None:
     if specset.policy.on_invalid is OnInvalid.SKIP:
         return
-    faults = {work.job.name + "/" + work.job.team: _impossible(specset, work) for work in works if not work.candidates}
+    faults = {work.job.name + "/" + work.job.team: _impossible(specset, work) for work in works if not work.offered}
     if faults:
         raise SpecError(faults.values())
 
@@ -246,7 +259,7 @@ def _problem(
 ) -> tuple[Problem, tuple[int | None, ...]]:  # fmt: skip
     horizon, policy = ground.horizon, specset.policy
     longest = max((horizon.length(each.expected_seconds) for work in works for each in work.candidates), default=0)
-    spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest)
+    spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest, ground.expenses)
     array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows))
     positions = _positions(works)
     after = {id(job): _after(job, positions) for job in specset.jobs}

@@ -45,6 +45,7 @@ class Code(StrEnum):
     SPEED_UNKNOWN = "speed_unknown"
     DURATION_LIMIT = "duration_limit"
     MAX_COST = "max_cost"
+    FAILED = "failed"
     DEADLINE = "deadline"
     WINDOW = "window"
     COOLING = "cooling"
@@ -78,6 +79,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.SPEED_UNKNOWN: Category.FIXABLE,
     Code.DURATION_LIMIT: Category.FIXABLE,
     Code.MAX_COST: Category.FIXABLE,
+    Code.FAILED: Category.FIXABLE,
     Code.DEADLINE: Category.FIXABLE,
     Code.WINDOW: Category.WAIT,
     Code.COOLING: Category.WAIT,

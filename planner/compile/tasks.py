@@ -22,6 +22,7 @@ from solvers.problem import Charge, Mode, Part, Previous, Task
 if TYPE_CHECKING:
     from planner.compile.ask import Speeds, Wish
     from planner.compile.candidate import Candidate
+    from planner.compile.history import Expense
     from planner.compile.horizon import Horizon
     from planner.compile.quotas import Quotas, Rows
     from planner.plan import Placement
@@ -46,6 +47,7 @@ class Ground:
     known: Quotas
     rows: Rows
     cooling: tuple[int, ...] = ()
+    expenses: tuple[Expense, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,6 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN612", [a_job(data="dc1")]),
     ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
     ("PLAN614", [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])]),
-    ("PLAN615", [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}])]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
 ACCEPTED: list[list[Document]] = [
@@ -75,6 +74,8 @@ ACCEPTED: list[list[Document]] = [
     [a_job(preemptible=False)],
     [a_cluster(a_pool(nodes=4, reserve={"nodes": 1}))],
     [a_cluster(a_pool(nodes=4, nodes_per_rack=2, reserve={"nodes": 1, "per": "rack"}))],
+    [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}]), a_team()],
+    [a_snapshot(finished=[{"job": "vision/train", "spec": "sha256:0", "state": "failed", "at": TIME}]), a_job()],
     [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])],
     [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})],
     [a_policy(deny=[{"id": f"no-{what}", "what": what, "where": {"priority": ["P0"]}} for what in ("place", "move")])],
