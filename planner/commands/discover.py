@@ -42,7 +42,7 @@ class _Wanted:
     options=(
         click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
         click.option(
-            "--from", "source", type=click.Choice(["slurm"]),
+            "--from", "source", type=click.Choice(["kubernetes", "slurm"]),
             help="Read a cluster by its own commands, or from FILES that hold their output.",
         ),
         click.option("--merge", is_flag=True, help="Join the hosts told by FILES, the JSON output of each."),

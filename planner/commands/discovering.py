@@ -85,7 +85,7 @@ def _facts(wish: ClusterWish, models: Models, taken_at: int) -> ClusterFacts:
     back_end = BACK_ENDS[wish.source]
     if wish.files:
         return back_end.read(tuple(map(_text, wish.files)), models, taken_at)
-    texts, failed = outputs(back_end.commands)
+    texts, failed = outputs(back_end.commands, back_end.absent)
     facts = back_end.read(texts, models, taken_at)
     return replace(facts, untold=(*failed, *facts.untold))
 

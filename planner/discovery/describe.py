@@ -147,6 +147,7 @@ def _scheduled(words: Scheduled | None) -> dict[str, Any]:
         "gres": dict(words.gres),
         "labels": dict(words.labels),
         "taints": list(words.taints),
+        "sharing": {"by": words.sharing[0], "units": words.sharing[1]} if words.sharing else None,
         "max_duration": str(Duration.of_seconds(longest)) if longest else None,
     }
 

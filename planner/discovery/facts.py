@@ -125,7 +125,7 @@ class Scheduled:
     """What a cluster's scheduler, and no host by itself, says of a node.
 
     `partition`, `features` and `gres_type` are Slurm's words, `labels` and `taints` those of Kubernetes. `gres` counts
-    things other than devices.
+    things other than devices. `sharing` is how devices are shared, and into how many units.
     """
 
     __pydantic_config__ = _STRICT
@@ -136,6 +136,7 @@ class Scheduled:
     gres_type: Text | None = None
     labels: tuple[tuple[Text, Text], ...] = ()
     taints: tuple[Text, ...] = ()
+    sharing: tuple[Text, Number] | None = None
     rack: Text | None = None
     max_run_seconds: Number | None = None
 

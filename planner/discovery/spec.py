@@ -16,8 +16,8 @@ from planner.units import Memory
 
 ORDER: Final = (
     "name", "nodes", "gpus", "cpus", "memory", "gres", "sockets", "links", "racks", "nvlink_domains", "network",
-    "software", "partitions", "power", "partition", "features", "gres_type", "labels", "taints", "max_duration",
-    "render_gid", "render_nodes",
+    "software", "partitions", "sharing", "power", "partition", "features", "gres_type", "labels", "taints",
+    "max_duration", "render_gid", "render_nodes",
 )  # fmt: skip
 """The fields of a pool in the order in which they are written."""
 _BY_DEVICE: Final = frozenset({"compose"})

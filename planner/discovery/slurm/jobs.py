@@ -14,7 +14,7 @@ from planner.discovery.slurm.records import gres, mebibytes, nodes, number, tres
 from planner.names import is_address
 from planner.units import ceil_div
 
-_OURS: Final = re.compile(r"planner:(job/[^@\s]{1,200})@([0-9a-f]{12,64})")
+_OURS: Final = re.compile(r"planner:(job/[^@\s]{1,200})@([0-9a-f]{12,64})(?:\+[0-9a-z.]{1,40})?")
 _RUNNING: Final = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "CONFIGURING"})
 _WAITING: Final = frozenset({"PENDING"})
 _SUCCEEDED: Final = frozenset({"COMPLETED"})

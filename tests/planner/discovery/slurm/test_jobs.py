@@ -54,7 +54,7 @@ def test_newer_slurm_tells_numbers_states_and_comments_in_another_shape() -> Non
     found = one(
         job_id={"set": True, "infinite": False, "number": 7},
         job_state=["RUNNING"], start_time=number, end_time={"set": True, "infinite": True, "number": 0},
-        comment={"administrator": "", "job": "planner:job/vision/x[3]@0123456789ab", "system": ""},
+        comment={"administrator": "", "job": "planner:job/vision/x[3]@0123456789ab+01ab.held", "system": ""},
         gres_detail=["gpu:h100:2(IDX:4-5)"], tres_alloc_str="cpu=16,mem=128G,node=1,gres/gpu=2",
     )  # fmt: skip
     (use,) = found.uses

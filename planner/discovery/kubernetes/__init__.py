@@ -1,0 +1,1 @@
+"""Reading a Kubernetes cluster from what `kubectl get -o json` prints."""

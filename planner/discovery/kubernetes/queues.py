@@ -1,0 +1,207 @@
+"""Queues of Kueue, KAI and Volcano, and quotas of namespaces, as teams with what they may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from planner.catalog import Vendor, vendors
+from planner.discovery.found import Allowance, Tenant
+from planner.discovery.kubernetes.objects import Thing, mapping, mappings, text_of, whole
+from planner.discovery.models import Models
+from planner.names import is_name
+
+TEAM: Final = "planner.dev/team"
+_KUEUE: Final = "kueue.x-k8s.io"
+_KAI: Final = "scheduling.run.ai"
+_VOLCANO: Final = "scheduling.volcano.sh"
+_REQUESTS: Final = "requests."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queues:
+    """Teams and what they may use; `untold` names what specs cannot say."""
+
+    tenants: tuple[Tenant, ...]
+    allowances: tuple[Allowance, ...]
+    untold: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What one queue has of one kind of device; None for no limit, and for lending all."""
+
+    model: str
+    vendor: str
+    nominal: int
+    borrowing: int | None
+    lending: int | None
+
+
+def queues(found: Sequence[Thing], models: Models) -> Queues:
+    """Read ClusterQueues with their LocalQueues and ResourceFlavors, Queues of KAI and Volcano, and ResourceQuotas.
+
+    A nominal quota is a guarantee, with borrowing it is the limit. A ResourceQuota only limits.
+    """
+    untold: list[str] = []
+    tenants: dict[str, Tenant] = {}
+    allowances: list[Allowance] = []
+    for thing in found:
+        reader = _READERS.get((thing.group, thing.kind))
+        for tenant, mine in reader(thing, found, models, untold) if reader else ():
+            tenants.setdefault(tenant.name, tenant)
+            allowances += mine
+    known = {(each.tenant, each.model, each.vendor): each for each in reversed(allowances)}
+    return Queues(
+        tenants=tuple(tenants[name] for name in sorted(tenants)),
+        allowances=tuple(known[key] for key in sorted(known)),
+        untold=tuple(untold),
+    )
+
+
+Found = Iterator[tuple[Tenant, list[Allowance]]]
+
+
+def _cluster_queue(queue: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
+    """A ClusterQueue is a team; the namespace of its one LocalQueue is the team's."""
+    spaces = sorted({
+        each.namespace for each in found
+        if (each.group, each.kind) == (_KUEUE, "LocalQueue") and each.spec.get("clusterQueue") == queue.name
+    })  # fmt: skip
+    team = queue.annotations.get(TEAM, "")
+    name = team if is_name(team) else queue.name
+    if len(spaces) > 1:
+        untold.append(f"queue {queue.name} serves {', '.join(spaces)}: a team has one namespace, write the right one")
+    if queue.spec.get("admissionChecksStrategy") or queue.spec.get("admissionChecks"):
+        untold.append(f"queue {queue.name}: its admission checks are not written")
+    flavors = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
+    alone = not (queue.spec.get("cohortName") or queue.spec.get("cohort"))
+    parts = list(_parts(queue, flavors, models))
+    yield (
+        Tenant(name=name, namespace=spaces[0] if len(spaces) == 1 else ""),
+        [
+            _allowance(name, model, vendor, parts, alone)
+            for model, vendor in sorted({(p.model, p.vendor) for p in parts})
+        ],
+    )
+
+
+def _parts(queue: Thing, flavors: Mapping[str, Thing], models: Models) -> Iterator[_Part]:
+    for group in mappings(queue.spec.get("resourceGroups")):
+        for flavor in mappings(group.get("flavors")):
+            for resource in mappings(flavor.get("resources")):
+                vendor = _vendor(text_of(resource.get("name")))
+                if vendor is not None:
+                    yield _Part(
+                        model=_model(flavors.get(text_of(flavor.get("name"))), vendor, models),
+                        vendor=vendor,
+                        nominal=whole(resource.get("nominalQuota")) or 0,
+                        borrowing=whole(resource.get("borrowingLimit")),
+                        lending=whole(resource.get("lendingLimit")),
+                    )
+
+
+def _vendor(resource: str) -> Vendor | None:
+    """The vendor whose whole devices a resource counts."""
+    return next((each.vendor for each in vendors().values() if resource and each.resource == resource), None)
+
+
+def _model(flavor: Thing | None, vendor: Vendor, models: Models) -> str:
+    """The model that the node labels of a flavor name, else nothing."""
+    key = vendors()[vendor].product_label_key or ""
+    labels = mapping(flavor.spec.get("nodeLabels")) if flavor else {}
+    model = models.of(text_of(labels.get(key)), vendor) if key in labels else None
+    return model.slug if model else ""
+
+
+def _allowance(tenant: str, model: str, vendor: str, parts: Sequence[_Part], alone: bool) -> Allowance:
+    """The flavors of one model together. Outside a cohort nothing can be borrowed or lent."""
+    mine = [part for part in parts if (part.model, part.vendor) == (model, vendor)]
+    nominal = sum(part.nominal for part in mine)
+    borrowing = [0 if alone else part.borrowing for part in mine]
+    lending = [part.nominal if part.lending is None else part.lending for part in mine]
+    bounded = None not in borrowing
+    return Allowance(
+        tenant=tenant,
+        model=model,
+        vendor=vendor,
+        guaranteed=nominal,
+        limit=nominal + sum(each or 0 for each in borrowing) if bounded else None,
+        lend=sum(lending) if sum(lending) < nominal else None,
+    )
+
+
+def _kai_queue(queue: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
+    """A queue of KAI: its quota is guaranteed, -1 is no limit; devices of all vendors count in it."""
+    gpu = mapping(mapping(queue.spec.get("resources")).get("gpu"))
+    quota, limit = _devices(gpu.get("quota")), _devices(gpu.get("limit"))
+    parent = text_of(queue.spec.get("parentQueue"))
+    if any(isinstance(gpu.get(key), float) and gpu[key] % 1 for key in ("quota", "limit")):
+        untold.append(f"queue {queue.name}: parts of devices in its quota are rounded down")
+    stated = [Allowance(tenant=queue.name, guaranteed=quota, limit=limit)] if quota is not None or limit else []
+    yield Tenant(name=queue.name, parent=parent), stated
+
+
+def _devices(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _volcano_queue(queue: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
+    """A queue of Volcano: what it deserves or is guaranteed, up to its capability."""
+    guarantee = mapping(mapping(queue.spec.get("guarantee")).get("resource"))
+    deserved, most = mapping(queue.spec.get("deserved")), mapping(queue.spec.get("capability"))
+    named = [(each.vendor, each.resource) for each in vendors().values() if each.resource]
+    stated = [
+        Allowance(
+            tenant=queue.name,
+            vendor=vendor,
+            guaranteed=whole(guarantee.get(resource, deserved.get(resource))),
+            limit=whole(most.get(resource)),
+        )
+        for vendor, resource in named
+        if any(resource in amounts for amounts in (guarantee, deserved, most))
+    ]
+    yield Tenant(name=queue.name, parent=text_of(queue.spec.get("parent")).removesuffix("root")), stated
+
+
+def _resource_quota(quota: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
+    """A namespace's quota is a limit; a namespace that a queue serves has its team already."""
+    hard = mapping(quota.spec.get("hard"))
+    if quota.spec.get("scopes") or quota.spec.get("scopeSelector"):
+        untold.append(f"quota {quota.namespace}/{quota.name}: its scopes are not written")
+        return
+    name = _team_of(quota.namespace, found)
+    counted = {name: whole(value) for name, value in hard.items() if name.startswith(_REQUESTS)}
+    limits = [
+        Allowance(tenant=name, vendor=vendor, limit=count)
+        for key, count in counted.items()
+        if (vendor := _vendor(key.removeprefix(_REQUESTS))) is not None
+    ]
+    if limits:
+        yield Tenant(name=name, namespace=quota.namespace), limits
+
+
+def _team_of(namespace: str, found: Sequence[Thing]) -> str:
+    queues = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ClusterQueue")}
+    serving = [
+        text_of(each.spec.get("clusterQueue")) for each in found
+        if (each.group, each.kind, each.namespace) == (_KUEUE, "LocalQueue", namespace)
+    ]  # fmt: skip
+    queue = queues.get(serving[0]) if len(serving) == 1 else None
+    team = queue.annotations.get(TEAM, "") if queue else ""
+    return team if is_name(team) else queue.name if queue else namespace
+
+
+_READERS: Final[Mapping[tuple[str, str], Callable[[Thing, Sequence[Thing], Models, list[str]], Found]]] = {
+    (_KUEUE, "ClusterQueue"): _cluster_queue,
+    (_KAI, "Queue"): _kai_queue,
+    (_VOLCANO, "Queue"): _volcano_queue,
+    ("", "ResourceQuota"): _resource_quota,
+}
+
+
+def without_empty(allowances: Sequence[Allowance], present: frozenset[str]) -> tuple[Allowance, ...]:
+    """Allowances without those of nothing on vendors that the cluster does not have."""
+    kept = (each for each in allowances if each.guaranteed or each.limit or each.vendor in present or not each.vendor)
+    return tuple(replace(each, vendor="" if each.model else each.vendor) for each in kept)

@@ -1,0 +1,111 @@
+"""Queues as teams and quotas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.discovery.found import Allowance, Tenant
+from planner.discovery.kubernetes.queues import Queues, queues
+from tests.planner.discovery.kubernetes.objects import H100, MODELS, facts, found, mi300x, node
+
+
+def read(*objects: dict[str, Any]) -> Queues:
+    return queues(found(*objects), MODELS)
+
+
+def flavor(name: str, label: str, value: str) -> dict[str, Any]:
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": name},
+            "spec": {"nodeLabels": {label: value}}}  # fmt: skip
+
+
+def cluster_queue(
+    name: str, *amounts: tuple[str, str, dict[str, Any]], cohort: str = "org", **marks: str
+) -> dict[str, Any]:
+    flavors = [{"name": each, "resources": [{"name": resource, **amount}, {"name": "cpu", "nominalQuota": "64"}]}
+               for each, resource, amount in amounts]  # fmt: skip
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue",
+        "metadata": {"name": name, "annotations": {f"planner.dev/{key}": value for key, value in marks.items()}},
+        "spec": {"cohortName": cohort, "resourceGroups": [{"flavors": flavors}]},
+    }  # fmt: skip
+
+
+def local_queue(namespace: str, queue: str) -> dict[str, Any]:
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue",
+            "metadata": {"name": "q", "namespace": namespace}, "spec": {"clusterQueue": queue}}  # fmt: skip
+
+
+FLAVOR = flavor("h100", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
+GPU = "nvidia.com/gpu"
+
+
+@pytest.mark.parametrize(
+    ("amount", "cohort", "guaranteed", "limit", "lend"),
+    [
+        ({"nominalQuota": 8}, "org", 8, None, None),
+        ({"nominalQuota": "8", "borrowingLimit": "8", "lendingLimit": "4"}, "org", 8, 16, 4),
+        ({"nominalQuota": 8, "borrowingLimit": 0}, "org", 8, 8, None),
+        ({"nominalQuota": 8, "lendingLimit": 8}, "org", 8, None, None),
+        ({"nominalQuota": 8}, "", 8, 8, None),
+    ],
+)
+def test_a_cluster_queue_guarantees_its_nominal_quota(
+    amount: dict[str, Any], cohort: str, guaranteed: int, limit: int | None, lend: int | None
+) -> None:
+    result = read(FLAVOR, cluster_queue("vision", ("h100", GPU, amount), cohort=cohort))
+    assert result.allowances == (
+        Allowance(tenant="vision", model=H100, vendor="nvidia", guaranteed=guaranteed, limit=limit, lend=lend),
+    )
+
+
+def test_flavors_of_one_model_count_together_and_a_flavor_without_a_model_counts_for_its_vendor() -> None:
+    spot = flavor("spot", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
+    other = flavor("other", "zone", "a")
+    amounts = [(name, GPU, {"nominalQuota": count, "borrowingLimit": 1}) for name, count in
+               (("h100", 8), ("spot", 4), ("other", 2))]  # fmt: skip
+    result = read(FLAVOR, spot, other, cluster_queue("vision", *amounts))
+    assert [(each.model, each.guaranteed, each.limit) for each in result.allowances] == [("", 2, 3), (H100, 12, 14)]
+
+
+def test_the_team_is_the_planners_or_the_queue_and_has_the_namespace_of_its_only_local_queue() -> None:
+    objects = (cluster_queue("cq-1", team="vision"), local_queue("team-vision", "cq-1"), cluster_queue("nlp"))
+    assert read(*objects).tenants == (Tenant(name="nlp"), Tenant(name="vision", namespace="team-vision"))
+
+
+def test_a_queue_of_several_namespaces_is_told() -> None:
+    result = read(cluster_queue("shared"), local_queue("a", "shared"), local_queue("b", "shared"))
+    assert result.tenants == (Tenant(name="shared"),)
+    assert result.untold == ("queue shared serves a, b: a team has one namespace, write the right one",)
+
+
+def test_a_kai_queue_guarantees_its_quota_and_minus_one_is_no_limit() -> None:
+    spec = {"parentQueue": "org", "resources": {"gpu": {"quota": 4, "limit": -1, "overQuotaWeight": 1}}}
+    queue = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "vision"}, "spec": spec}
+    result = read(queue)
+    assert (result.tenants, result.allowances) == (
+        (Tenant(name="vision", parent="org"),), (Allowance(tenant="vision", guaranteed=4),),
+    )  # fmt: skip
+
+
+def test_a_volcano_queue_guarantees_what_is_guaranteed_before_what_it_deserves() -> None:
+    spec = {"deserved": {GPU: "6"}, "guarantee": {"resource": {GPU: 4}}, "capability": {GPU: "8"}}
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "v"}, "spec": spec}
+    assert read(queue).allowances == (Allowance(tenant="v", vendor="nvidia", guaranteed=4, limit=8),)
+
+
+def test_a_resource_quota_limits_its_namespace_and_its_scopes_are_told() -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "gpu", "namespace": "nlp"},
+             "spec": {"hard": {f"requests.{GPU}": "4", "pods": "10"}}}  # fmt: skip
+    assert read(quota).allowances == (Allowance(tenant="nlp", vendor="nvidia", limit=4),)
+    scoped = quota | {"spec": {"hard": {f"requests.{GPU}": "4"}, "scopes": ["BestEffort"]}}
+    assert (read(scoped).allowances, read(scoped).untold) == ((), ("quota nlp/gpu: its scopes are not written",))
+
+
+def test_nothing_of_a_vendor_that_is_not_there_is_left_out() -> None:
+    queue = cluster_queue(
+        "vision", ("a", GPU, {"nominalQuota": 0}), ("b", "amd.com/gpu", {"nominalQuota": 2}), cohort=""
+    )
+    result = facts(node("m1", mi300x(), resources={"amd.com/gpu": "8"}), queue)
+    assert [(each.vendor, each.guaranteed) for each in result.allowances] == [("amd", 2)]
