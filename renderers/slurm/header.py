@@ -23,6 +23,17 @@ WARNING_SECONDS: Final = 120
 SHORTEST_WARNED_SECONDS: Final = 5 * WARNING_SECONDS
 """A shorter job would lose too much of its time to the warning."""
 
+CHANGEABLE: Final = (
+    ("account", "Account"),
+    ("qos", "QOS"),
+    ("begin", "StartTime"),
+    ("nodelist", "ReqNodeList"),
+    ("exclude", "ExcNodeList"),
+)
+"""Options that a job in the queue can be given by its user, and their names there."""
+_EITHER: Final = frozenset({"nodelist", "exclude"})
+"""Options that must be taken away where the plan has them no more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directive:
@@ -35,9 +46,10 @@ class Directive:
 Options = tuple[Directive, ...]
 
 
-def header(payload: Payload, team: Team) -> tuple[Options, ...]:
+def header(payload: Payload, team: Team, mark: str = "") -> tuple[Options, ...]:
     """The directives of each component of a job; more than one make a heterogeneous job.
 
+    `mark` becomes part of the comment, by which a queued job is told from one that was written otherwise.
     Raises `Unsupported` where the site's own words cannot stand in a directive, or its version lacks what is needed.
     """
     blocks = blocks_of(payload)
@@ -45,7 +57,7 @@ def header(payload: Payload, team: Team) -> tuple[Options, ...]:
         raise Unsupported("its parts are not alike, which this version of Slurm has no heterogeneous jobs for")
     return tuple(
         (
-            *_identity(payload, team),
+            *_identity(payload, team, mark),
             *_shape(payload, block),
             *_time(payload),
             *_nodes(payload, block),
@@ -61,11 +73,19 @@ def job_name(payload: Payload) -> str:
     return words.job_name(words.stem(payload.address), payload.placement.spec)
 
 
-def _identity(payload: Payload, team: Team) -> Options:
+def settings(components: tuple[Options, ...]) -> tuple[str, ...]:
+    """What `scontrol update` takes to give a queued job another place, time and account; nothing for unlike parts."""
+    if len(components) > 1:
+        return ()
+    given = {directive.name: directive.value for directive in components[0]}
+    return tuple(f"{setting}={given.get(name, '')}" for name, setting in CHANGEABLE if name in given or name in _EITHER)
+
+
+def _identity(payload: Payload, team: Team, mark: str) -> Options:
     borrowed = is_borrowed(payload.segment)
     return (
         Directive(name="job-name", value=job_name(payload)),
-        Directive(name="comment", value=words.comment(payload.address, payload.placement.spec)),
+        Directive(name="comment", value=words.comment(payload.address, payload.placement.spec, mark)),
         Directive(name="account", value=account_name(team, borrowed=borrowed)),
         Directive(name="qos", value=qos_name(payload.placement.priority, borrowed=borrowed)),
         Directive(name="partition", value=words.plain_list(payload.pool.partition or payload.pool.name, "partition")),

@@ -6,22 +6,75 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.names import without_index
+from renderers.slurm import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from planner.plan import Plan
+    from planner.specset import SpecSet
     from renderers.payload import Payload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One submission: the planned start, the job's name in the queue, its file, and the addresses that it waits for."""
+    """One submission: the planned start, the job's name in the queue, its file, and the addresses that it waits for.
+
+    `comment` tells how it was written, and `settings` are what `scontrol update` takes where only these differ.
+    """
 
     address: str
     start: int
     name: str
     file: str
     after: tuple[str, ...]
+    comment: str = ""
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What the program is told of a step: its parents are names with commas between."""
+
+    name: str
+    file: str
+    comment: str
+    parents: str
+    settings: tuple[str, ...]
+
+
+def lines(steps: tuple[Step, ...]) -> tuple[Line, ...]:
+    """The lines of the program, in the order of the steps."""
+    names = {step.address: step.name for step in steps}
+    return tuple(
+        Line(
+            name=step.name,
+            file=step.file,
+            comment=step.comment,
+            parents=",".join(names[address] for address in step.after),
+            settings=step.settings,
+        )
+        for step in steps
+    )
+
+
+def held(plan: Plan, specset: SpecSet) -> tuple[str, ...]:
+    """The names that jobs without a place have in the queue, if they are there at all."""
+    found = {
+        words.job_name(words.stem(address), specset.spec_hash(address))
+        for item in plan.unplaced
+        if item.address.startswith("job/")
+        for address in _elements(item.address, specset)
+    }
+    return tuple(sorted(found))
+
+
+def _elements(address: str, specset: SpecSet) -> tuple[str, ...]:
+    """An array as a whole stands for its elements."""
+    array = specset.job(address.partition("/")[2]).array
+    if array is None or without_index(address) != address:
+        return (address,)
+    return tuple(f"{address}[{index}]" for index in array.indices)
 
 
 def parents_of(payload: Payload) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ CLUSTER/jobs/TEAM.JOB.sbatch    one script a job, `TEAM.JOB.INDEX.sbatch` for an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from planner.units import format_time, parse_time
@@ -16,10 +16,10 @@ from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
 from renderers.refusal import Unsupported
 from renderers.slurm import limits, reading, words
-from renderers.slurm.body import body
-from renderers.slurm.header import header, job_name
+from renderers.slurm.body import Body, body
+from renderers.slurm.header import CHANGEABLE, Options, header, job_name, settings
 from renderers.slurm.setup import accounts
-from renderers.slurm.submission import Step, elements, ordered, parents_of
+from renderers.slurm.submission import Step, elements, held, lines, ordered, parents_of
 
 if TYPE_CHECKING:
     from planner.plan import Degraded, Plan
@@ -38,6 +38,8 @@ class _Script:
 
     payload: Payload
     text: str = ""
+    comment: str = ""
+    settings: tuple[str, ...] = ()
     refusal: str = ""
 
     @property
@@ -47,12 +49,12 @@ class _Script:
 
 def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     """The scripts of a cluster's jobs and the program that submits them; nothing where it runs no job."""
-    made = tuple(_script(payload, specset) for payload in jobs_of(plan, specset, cluster))
+    made = tuple(_written(payload, specset) for payload in jobs_of(plan, specset, cluster))
     written = {item.payload.address: item for item in made if item.text}
     steps = ordered(tuple(_step(item, written) for item in written.values()))
     manifests = tuple(_manifest(cluster, item) for item in written.values())
     if steps:
-        manifests = (*manifests, _submission(plan, cluster, steps))
+        manifests = (*manifests, _submission(plan, specset, cluster, steps))
     degraded = tuple(note for item in made for note in _notes(item, written))
     setup = _accounts(plan, specset, cluster) if steps else Rendered()
     return Rendered(
@@ -72,15 +74,38 @@ def _accounts(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
 
 def script(payload: Payload, specset: SpecSet) -> str:
     """The batch script of a job; raises `Unsupported` where Slurm has no words for it."""
-    head = environment.render("slurm/head.sbatch.j2", components=header(payload, specset.team(payload.job.team)))
-    text = head + environment.render("slurm/body.sh.j2", body=body(payload))
-    reading.check(text, payload)
-    return text
+    return _script(payload, specset).text
 
 
 def _script(payload: Payload, specset: SpecSet) -> _Script:
+    team = specset.team(payload.job.team)
+    draft = header(payload, team)
+    mark = _mark(draft, body(payload))
+    head = header(payload, team, mark)
+    text = _head(head) + environment.render("slurm/body.sh.j2", body=body(payload))
+    reading.check(text, payload)
+    comment = words.comment(payload.address, payload.placement.spec, mark)
+    return _Script(payload=payload, text=text, comment=comment, settings=settings(head))
+
+
+def _head(components: tuple[Options, ...]) -> str:
+    return environment.render("slurm/head.sbatch.j2", components=components)
+
+
+def _mark(components: tuple[Options, ...], what: Body) -> str:
+    """When a job is planned to start and to end does not change what it does: a queued one keeps what it was told."""
+    names = frozenset(name for name, _ in CHANGEABLE)
+    kept = tuple(tuple(item for item in options if item.name not in names) for options in components)
+    given = tuple(tuple(item for item in options if item.name in names) for options in components)
+    does = environment.render("slurm/body.sh.j2", body=replace(what, start="", end=""))
+    if len(components) > 1:
+        kept = components
+    return words.mark(_head(kept) + does, _head(given))
+
+
+def _written(payload: Payload, specset: SpecSet) -> _Script:
     try:
-        return _Script(payload=payload, text=script(payload, specset))
+        return _script(payload, specset)
     except Unsupported as error:
         return _Script(payload=payload, refusal=str(error))
 
@@ -99,17 +124,22 @@ def _step(item: _Script, written: dict[str, _Script]) -> Step:
         name=job_name(item.payload),
         file=item.file,
         after=after,
+        comment=item.comment,
+        settings=item.settings,
     )
 
 
-def _submission(plan: Plan, cluster: Cluster, steps: tuple[Step, ...]) -> Manifest:
-    names = {step.address: step.name for step in steps}
-    lines = tuple((step.name, step.file, *(names[address] for address in step.after)) for step in steps)
+def _submission(plan: Plan, specset: SpecSet, cluster: Cluster, steps: tuple[Step, ...]) -> Manifest:
     start = parse_time(plan.inputs.start, "UTC")
     text = environment.render(
-        "slurm/submit.sh.j2", since=_local(start), long_before=_local(start - LOOK_BACK_SECONDS), steps=lines
+        "slurm/submit.sh.j2",
+        since=_local(start),
+        long_before=_local(start - LOOK_BACK_SECONDS),
+        steps=lines(steps),
+        held=held(plan, specset),
+        teams=tuple(team.name for team in specset.teams),
     )
-    addresses = tuple(sorted(names))
+    addresses = tuple(sorted(step.address for step in steps))
     return Manifest(path=f"{cluster.name}/submit.sh", text=text, addresses=addresses, executable=True)
 
 

@@ -39,14 +39,19 @@ def job_name(text: str, run: str) -> str:
     return f"{clean}-{_hash(run)}"
 
 
-def comment(address: str, spec: str) -> str:
-    """What a job is told apart by in Slurm: its address and the hash of its spec."""
-    return plain_comment(f"planner:{address}@{spec.removeprefix('sha256:')[:12]}")
+def comment(address: str, spec: str, mark: str) -> str:
+    """What a job is told apart by in Slurm: its address, the hash of its spec, and how it was written (`mark`)."""
+    return plain_comment(f"planner:{address}@{spec.removeprefix('sha256:')[:12]}+{mark}")
+
+
+def mark(kept: str, changeable: str) -> str:
+    """Two hashes with a dot between: of what only a new job can have, and of what a queued one can be given."""
+    return f"{_hash(kept)}.{_hash(changeable)}"
 
 
 def plain_comment(text: str) -> str:
     """`text` if a comment can hold it as it is."""
-    if re.fullmatch(r"[A-Za-z0-9_.:/@\[\]-]+", text) is None:
+    if re.fullmatch(r"[A-Za-z0-9_.:/@+\[\]-]+", text) is None:
         raise Unsupported(f"'{text}' cannot stand in a comment of Slurm")
     return text
 

@@ -112,9 +112,9 @@ def test_a_list_of_partitions_passes_and_an_empty_part_does_not() -> None:
         words.plain_list("gpu,", "partition")
 
 
-def test_a_comment_holds_address_and_spec_and_nothing_else() -> None:
-    text = words.comment("job/vision/sweep[3]", "sha256:0123456789abcdef")
-    assert text == "planner:job/vision/sweep[3]@0123456789ab"
+def test_a_comment_holds_address_spec_and_mark_and_nothing_else() -> None:
+    text = words.comment("job/vision/sweep[3]", "sha256:0123456789abcdef", "aa.bb")
+    assert text == "planner:job/vision/sweep[3]@0123456789ab+aa.bb"
     with pytest.raises(Unsupported):
         words.plain_comment("a b")
 
