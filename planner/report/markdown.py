@@ -1,7 +1,6 @@
 """Pages as GitHub-flavoured markdown in which no text of a user becomes markup, a link, a mention or another cell.
 
-A word is shown as it is only when it cannot mean anything to markdown; everything else becomes code, by backticks where
-that is safe and by `<code>` with character references where it is not.
+A word is shown as it is only when it cannot mean anything to markdown; everything else becomes code.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ _PLAIN: Final = re.compile(
 )
 _SIGNS: Final = re.compile(r"[=→·…%/\u2013█░▁▂▃▄▅▆▇✅❌]+|[,;:.)]|⚠️")
 _ESCAPED_SIGNS: Final = {"<": "&lt;", ">": "&gt;", "+": "\\+", "-": "\\-", "~": "\\~", "!": "\\!", "->": "\\-&gt;"}
-_TICKED: Final = re.compile(r"[A-Za-z0-9_./,:;=+()\[\]{}@#<>*~&%^!?'\"-]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_./:,\[\]+-]*[/_\[:.][A-Za-z0-9_./:,\[\]+-]*")
 
 
@@ -138,7 +136,11 @@ def _table(block: Table) -> Iterator[str]:
 
 def as_markdown(item: Line) -> str:
     """A line of markdown; names stand as code, and what stands out is bold."""
-    return "".join(_span(span) for span in item).strip()
+    text = ""
+    for part in map(_span, item):
+        text += "<!-- -->" if text.endswith("`") and part.startswith("`") else ""
+        text += part
+    return text.strip()
 
 
 def _span(span: Span) -> str:
@@ -174,8 +176,21 @@ def _is_plain(word: str) -> bool:
 
 
 def code(text: str) -> str:
-    """Text as code."""
-    return f"`{text}`" if _TICKED.fullmatch(text) else f"<code>{_referenced(printable(text))}</code>"
+    """Text as code; a bar, which ends a cell even inside of code, stands as a character reference."""
+    parts = re.split(r"(\|)", printable(text))
+    return "".join("<code>&#124;</code>" if part == "|" else _ticked(part) for part in parts if part)
+
+
+def _ticked(text: str) -> str:
+    """A code span under a fence that nothing in it can close."""
+    fence = "`" * (_longest_run(text) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """The length of the longest row of backticks."""
+    return max(map(len, re.findall(r"`+", text)), default=0)
 
 
 def as_html(text: str) -> str:
@@ -197,6 +212,5 @@ def clipped(text: str) -> str:
 def fenced(text: str, language: str) -> str:
     """A block of text as it is, under a fence that nothing in it can close."""
     lines = [printable(line) for line in text.splitlines()]
-    longest = max((len(run) for run in re.findall(r"`+", "\n".join(lines))), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, _longest_run("\n".join(lines)) + 1)
     return "\n".join((f"{fence}{language}", *lines, fence))
