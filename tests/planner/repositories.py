@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from planner.workspace import Workspace
+
+Open = Callable[[Path], Workspace]
+"""How tests open a tree of specs."""
 
 ALONE: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -56,3 +62,9 @@ def commit(folder: Path, message: str = "Change specs", *, hour: int = 0, **file
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", message, hour=hour)
     return git(folder, "rev-parse", "HEAD")
+
+
+def clone(source: Path, target: Path, *flags: str) -> Path:
+    """Clone a repository over the wire, as CI does, and return where it is."""
+    git(source.parent, "clone", "--quiet", *flags, source.as_uri(), str(target))
+    return target
