@@ -69,6 +69,7 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "SPEC420": "Nothing in the fleet can ever run the work.",
     "SPEC421": "Devices of a node are described twice or beyond their count.",
     "SPEC422": "A recurring window can never apply.",
+    "SPEC423": "A template contradicts the plan or the spec that names it.",
     "LINT501": "A file holds no document.",
     "LINT502": "Host memory is below four times the device memory that a job uses.",
     "LINT503": "Interruptible work checkpoints less often than every 30 minutes.",

@@ -48,8 +48,11 @@ class _Loader(yaml.CSafeLoader):
         return _PLAIN
 
 
-def read(file: SourceFile) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]]:
-    """Read all documents of a file. Documents with errors are left out of the first part of the result."""
+def read(file: SourceFile, *, every_key: bool = False) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]]:
+    """Read all documents of a file. Documents with errors are left out of the first part of the result.
+
+    Keys that begin with `x-` are passed over, unless `every_key` says that the file is not a spec.
+    """
     text, fault = _decoded(file)
     if fault:
         return (), (fault,)
@@ -66,7 +69,7 @@ def read(file: SourceFile) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]
         loader.dispose()
     documents: list[Document] = []
     for index, node in enumerate(node for node in nodes if node is not None):
-        builder = _Builder(file.path, lines)
+        builder = _Builder(file.path, lines, every_key=every_key)
         value = builder.build(node, 1)
         faults += builder.faults
         if not builder.faults:
@@ -108,7 +111,8 @@ def _place_after(path: str, before: str) -> Place:
 class _Builder:
     """Turns the nodes of one document into plain values, and collects what the subset does not allow."""
 
-    def __init__(self, path: str, lines: Sequence[str]) -> None:
+    def __init__(self, path: str, lines: Sequence[str], *, every_key: bool = False) -> None:
+        self._every_key = every_key
         self.faults: list[Diagnostic] = []
         self._path = path
         self._lines = lines
@@ -182,7 +186,7 @@ class _Builder:
         marks: dict[Any, yaml.Node] = {}
         for key_node, value_node in node.value:
             key = self._key(key_node)
-            if key is None or (type(key) is str and key.startswith("x-")):
+            if key is None or (type(key) is str and key.startswith("x-") and not self._every_key):
                 continue
             if key in value:
                 self._repeated(key, key_node, marks[key])

@@ -16,9 +16,10 @@ _PLAIN_KEY: Final = re.compile(r"[a-z]+[A-Z][A-Za-z]*|[a-z]{4,}")
 _WORDS: Final = frozenset({"true", "false", "null"})
 
 
-def document(tree: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
-    """One object as a file; `notes` stand above it as comments, quoted so that each stays on its line."""
+def document(tree: Mapping[str, Any], notes: Sequence[str] = (), changes: Sequence[str] = ()) -> str:
+    """One object as a file; `notes` and `changes` stand above it as comments, quoted so that each stays on its line."""
     head = [f"# Not enforced: {yaml_value(note)}" for note in notes]
+    head += [f"# Laid on: {yaml_value(change)}" for change in changes]
     return "\n".join((*head, *_mapping(tree, ""))) + "\n"
 
 

@@ -96,7 +96,7 @@ def _trainjob(payload: Payload, pod: Tree) -> Tree:
         "name": NODE,
         "template": {"spec": {"template": {"metadata": pod["metadata"], "spec": patched}}},
     }
-    trainer = {"image": container["image"], "command": container.get("command"), "env": container["env"]}
+    trainer = {"image": container.get("image"), "command": container.get("command"), "env": container["env"]}
     return {
         "suspend": True,
         "runtimeRef": {

@@ -105,6 +105,11 @@ def of_phases(cluster: Cluster) -> Degraded:
     )
 
 
+def is_manifest(name: str) -> bool:
+    """Whether a template is for this back end; scripts are for others."""
+    return name.endswith((".yaml", ".yml"))
+
+
 def of_job(payload: Payload) -> tuple[str, ...]:
     """What holds for a job."""
     job, queued = payload.job, payload.cluster.backend.queueing is Queueing.KUEUE
@@ -126,6 +131,9 @@ def of_job(payload: Payload) -> tuple[str, ...]:
         (bool(gres), f"{gres} cannot be asked for in a pod"),
         (job.needs.rdma, "no resource name of an RDMA device is known: the pods use the nodes' network as it is"),
         (named_user, f"user {job.user} is not a number: the image's own user runs it"),
-        (job.template is not None, f"its template {job.template} is not laid under what is written"),
+        (
+            job.template is not None and not is_manifest(job.template),
+            f"its template {job.template} is not laid under what is written",
+        ),
     )
     return tuple(text for holds, text in facts if holds)

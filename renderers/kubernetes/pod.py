@@ -60,11 +60,12 @@ class PodStyle:
     labels: tuple[tuple[str, str], ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
     claim_template: str = ""
+    needs_image: bool = True
 
 
 def pod_of(payload: Payload, workload: str, style: PodStyle) -> Tree:
     """The pod template: what Kubernetes does not let change, so nothing that changes from plan to plan."""
-    if not payload.image:
+    if style.needs_image and not payload.image:
         raise Unsupported("a Job needs an image. Name one in the job or in the chosen variant")
     job = payload.job
     spec: Tree = {"restartPolicy": "Never", "enableServiceLinks": False}
@@ -142,7 +143,7 @@ def _toleration(taint: Taint) -> Tree:
 
 
 def _container(payload: Payload, style: PodStyle) -> Tree:
-    found: Tree = {"name": style.container, "image": payload.image}
+    found: Tree = {"name": style.container, **({"image": payload.image} if payload.image else {})}
     if payload.command:
         found["command"] = list(map(k8s_literal, payload.command))
     found["env"] = [variable.tree() for variable in environment_of(payload, style.environment)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
+
+from renderers.kubernetes.gangs import gang_of
 
 Tree = dict[str, Any]
 
@@ -25,6 +27,26 @@ def pods_in(item: Tree) -> Pods:
     return _READERS[item["kind"]](item["spec"])
 
 
+def pods_over(item: Tree) -> Pods:
+    """The pods that hold devices of an object that is laid over a template, with the container that does the work."""
+    if item["kind"] == "TrainJob":
+        return _trainjob(item["spec"])
+    gang, pods = gang_of(item), []
+    for part in gang.parts:
+        pod = _at(item, (*part.path, "spec"))
+        pods.append({**pod, "containers": [pod["containers"][part.container]]})
+    count = sum(part.count for part in gang.parts)
+    limit = _at(item, gang.limit) if gang.limit is not None else 0
+    return Pods(count=count, at_once=count, pods=tuple(pods), limit_seconds=limit)
+
+
+def _at(item: Tree, path: Sequence[str | int]) -> Any:
+    node: Any = item
+    for step in path:
+        node = node[step]
+    return node
+
+
 def _batch(spec: Tree) -> Pods:
     return Pods(
         count=spec["completions"],
@@ -41,7 +63,7 @@ def _jobset(spec: Tree) -> Pods:
 
 def _trainjob(spec: Tree) -> Pods:
     """The pod as the controller puts it together: its container from the trainer, the rest from the patch."""
-    trainer, (patch,) = spec["trainer"], spec["runtimePatches"]
+    trainer, patch = spec["trainer"], spec["runtimePatches"][-1]
     (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     pod = job["template"]["spec"]["template"]["spec"]
     container = {"image": trainer["image"], "resources": trainer["resourcesPerNode"]}

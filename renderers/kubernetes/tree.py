@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from planner.spec.backend import Queueing, Workload
+from planner.specset.manifests import manifest_template
 from renderers import environment
 from renderers.kubernetes import access, kai, kueue, limits, volcano
 from renderers.kubernetes.emit import document
+from renderers.kubernetes.gangs import KINDS_WITH_TEMPLATES
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
 from renderers.kubernetes.phases import files_of, phases_of
 from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, scene_of
@@ -68,7 +70,8 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     payloads = jobs_of(plan, specset, cluster)
     manifests += _runtimes(payloads, cluster)
     for payload in payloads:
-        made, said = _job(payload, teams[payload.job.team], scene.flavors)
+        setting = _setting(payload, teams[payload.job.team], scene.flavors, specset)
+        made, said = _job(payload, setting)
         manifests += made
         notes += said
     lists = _lists(cluster, manifests, phases)
@@ -100,8 +103,7 @@ def _runtimes(payloads: Sequence[Payload], cluster: Cluster) -> Iterator[Manifes
         )
 
 
-def _job(payload: Payload, team: Team, flavors: Sequence[Flavor]) -> tuple[list[Manifest], list[Degraded]]:
-    setting = _setting(payload, team, flavors)
+def _job(payload: Payload, setting: Setting) -> tuple[list[Manifest], list[Degraded]]:
     folder, address = f"{payload.cluster.name}/{setting.namespace}", (payload.address,)
     notes = limits.of_job(payload)
     try:
@@ -112,16 +114,22 @@ def _job(payload: Payload, team: Team, flavors: Sequence[Flavor]) -> tuple[list[
     return made, [limits.degraded(payload.address, text) for text in notes]
 
 
-def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor]) -> Setting:
+def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], specset: SpecSet) -> Setting:
     vendor = payload.facts.vendor if payload.facts else None
     candidates = [flavor for flavor in flavors if payload.pool.name in flavor.pools]
     flavor = next((item for item in candidates if item.vendor == vendor), candidates[0])
-    return Setting(
+    setting = Setting(
         namespace=namespace_of(team),
         team_is_namespace=namespace_of(team) == team.name,
         flavor=flavor,
         workload=payload.cluster.backend.workload,
     )
+    name = payload.job.template
+    if name is None or not limits.is_manifest(name):
+        return setting
+    template = manifest_template(specset, payload.address, name, KINDS_WITH_TEMPLATES)
+    workload = next(word for word, kind in KINDS.items() if kind.kind == template.tree["kind"])
+    return replace(setting, workload=workload, template=template, spec_place=specset.place(payload.address))
 
 
 def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Phase]) -> tuple[Manifest, Manifest]:

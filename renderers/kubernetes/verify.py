@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.phases import FOLDER as PHASES
 from renderers.kubernetes.pod import ADDRESS, node_names
-from renderers.kubernetes.reading import pods_in
+from renderers.kubernetes.reading import pods_in, pods_over
 from renderers.kubernetes.resources import requests_of
 from renderers.payload import jobs_of
 
@@ -111,7 +111,8 @@ def _jobs(objects: Sequence[Tree], planned: Sequence[Payload]) -> Iterator[str]:
     yield from (f"{address} is written but not planned" for address in sorted(written.keys() - addresses))
     for payload in planned:
         if payload.address in written:
-            yield from _job(pods_in(written[payload.address]), payload)
+            item = written[payload.address]
+            yield from _job(pods_in(item) if payload.job.template is None else pods_over(item), payload)
 
 
 def _job(found: Pods, payload: Payload) -> Iterator[str]:
@@ -126,8 +127,8 @@ def _job(found: Pods, payload: Payload) -> Iterator[str]:
         limits = containers[0]["resources"]["limits"]
         facts += [
             ("one container", len(containers), 1),
-            ("image", containers[0]["image"], payload.image),
-            ("devices", {name: amount for name, amount in limits.items() if name != "memory"}, devices),
+            ("image", containers[0]["image"], payload.image or containers[0]["image"]),
+            ("devices", {name: str(amount) for name, amount in limits.items() if "/" in name}, devices),
             ("nodes", _hostnames(pod), node_names(payload)),
         ]
     for what, seen, expected in facts:

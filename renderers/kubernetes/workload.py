@@ -13,12 +13,15 @@ from renderers.kubernetes.admission import admission_of
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.naming import dns_label, is_label, label_value, object_name
+from renderers.kubernetes.overlay import laid_over
 from renderers.kubernetes.pod import ADDRESS, WORKLOAD, PodStyle, pod_of
 from renderers.payload import MASTER_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from planner.diagnostics import Place
+    from planner.specset.manifests import ManifestTemplate
     from renderers.kubernetes.admission import Admission
     from renderers.kubernetes.flavors import Flavor
     from renderers.payload import Payload
@@ -32,12 +35,17 @@ _OWN_NAME: Final = "priorityClassName"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Where a job is put: its namespace, the flavor of its nodes, and the kind of object that it becomes."""
+    """Where a job is put: its namespace, the flavor of its nodes, and the kind of object that it becomes.
+
+    `template` is an object of that kind over which the plan is laid, for the spec at `spec_place`.
+    """
 
     namespace: str
     team_is_namespace: bool
     flavor: Flavor
     workload: Workload
+    template: ManifestTemplate | None = None
+    spec_place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +73,12 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
         priority_class=admission.priority_class,
         labels=admission.pod_labels,
         annotations=admission.pod_annotations,
+        needs_image=setting.template is None,
     )
     pod = pod_of(payload, workload, style)
     content = json.dumps([payload.address, len(payload.nodes), kind.kind, pod], sort_keys=True)
+    if setting.template is not None:
+        content += json.dumps(setting.template.tree, sort_keys=True)
     name = object_name(workload, content, kind.budget)
     tree: dict[str, Any] = {
         "apiVersion": kind.api,
@@ -78,14 +89,36 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
             "labels": _labels(payload, workload, admission),
             "annotations": _annotations(payload, admission),
         },
-        "spec": kind.body(payload, pod),
+        "spec": kind.body(payload, pod) if _makes_spec(setting) else _laid_on(payload, setting),
     }
-    files = [(f"{kind.prefix}-{name}.yaml", document(tree, notes))]
+    files = [(f"{kind.prefix}-{name}.yaml", _text(payload, setting, tree, pod, notes))]
     if has_service:
         files.append((f"service-{workload}.yaml", _service(payload, setting, workload)))
     if admission.group is not None:
         files.append((f"podgroup-{workload}.yaml", document(admission.group)))
     return Written(files=tuple(files))
+
+
+def _makes_spec(setting: Setting) -> bool:
+    """Whether the body of the kind is written; over a template only that of a TrainJob, which has no pod to lay on."""
+    return setting.template is None or setting.workload is Workload.TRAINJOB
+
+
+def _laid_on(payload: Payload, setting: Setting) -> dict[str, Any]:
+    spec: dict[str, Any] = {"activeDeadlineSeconds": payload.placement.limit_seconds}
+    if setting.workload is Workload.RAYJOB and payload.command:
+        spec["entrypoint"] = environment.shell_value(payload.command)
+    return spec
+
+
+def _text(payload: Payload, setting: Setting, tree: dict[str, Any], pod: dict[str, Any], notes: Sequence[str]) -> str:
+    if setting.template is None or setting.spec_place is None:
+        return document(tree, notes)
+    if setting.workload is Workload.RAYJOB:
+        # What a Ray container runs is Ray; the command of the job is the entry point.
+        pod["spec"]["containers"][0].pop("command", None)
+    overlay = laid_over(setting.template, setting.spec_place, tree, pod, len(payload.nodes))
+    return document(overlay.tree, notes, changes=overlay.changes)
 
 
 def _service(payload: Payload, setting: Setting, workload: str) -> str:
