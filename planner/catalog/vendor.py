@@ -50,6 +50,8 @@ class VendorFacts:
     runtime_class: str | None
     device_class: str | None
     partition_device_class: str | None
+    device_selector: str | None
+    partition_selector: str | None
     cdi_kind: str | None
     visible_devices: str | None
     foreign_visible_devices: tuple[str, ...]

@@ -45,6 +45,13 @@ class PartitionNaming(StrEnum):
     MIXED = "mixed"
 
 
+class DevicesBy(StrEnum):
+    """What hands devices to the pods of a Kubernetes cluster."""
+
+    PLUGIN = "plugin"
+    DRA = "dra"
+
+
 class Containers(StrEnum):
     """How Slurm runs container images."""
 
@@ -101,6 +108,9 @@ class Backend(SpecModel):
     partition_naming: Annotated[
         PartitionNaming, Field(description="kubernetes: the naming strategy of the device plugin for partitions.")
     ] = PartitionNaming.MIXED
+    devices: Annotated[
+        DevicesBy, Field(description="kubernetes: what hands out devices: the vendor's device plugin, or DRA.")
+    ] = DevicesBy.PLUGIN
     containers: Annotated[Containers, Field(description="slurm: what runs container images.")] = Containers.PYXIS
     gpu_option: Annotated[GpuOption, Field(description="slurm: the option that asks for devices.")] = GpuOption.GRES
     typed: Annotated[Flag, Field(description="slurm: whether gres names the type of the device.")] = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from planner.catalog import Naming, vendors
+from planner.spec.backend import DevicesBy
 from renderers.kubernetes.naming import dns_label, is_label
 from renderers.kubernetes.resources import Taint, layout_of, parse_taint, pool_resources
 from renderers.kubernetes.topology import levels_of
@@ -117,7 +118,8 @@ def _flavor(pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Acce
             *pool_resources(pool, cluster.backend, models, vendors()[vendor]),
         ),
         labels_seen=seen,
-        levels=levels_of(pool) if labels else (),
+        # Kueue places by topology only what claims nothing.
+        levels=levels_of(pool) if labels and cluster.backend.devices is DevicesBy.PLUGIN else (),
     )
 
 

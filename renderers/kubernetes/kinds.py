@@ -86,6 +86,8 @@ def _jobset(payload: Payload, pod: Tree) -> Tree:
 def _trainjob(payload: Payload, pod: Tree) -> Tree:
     """The trainer says what runs, a patch of the runtime where: the two that the API has for it."""
     container, spec = pod["spec"]["containers"][0], pod["spec"]
+    if "resourceClaims" in spec:
+        raise Unsupported("a TrainJob has no place for claims of devices. Take another kind, or a device plugin")
     if taken := sorted(_RESERVED & {item["name"] for item in container["env"]}):
         raise Unsupported(f"a TrainJob sets {', '.join(taken)} itself. Leave them out of env")
     patched = {key: spec[key] for key in _PATCHED if key in spec}

@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from planner.plan import Degraded
-from planner.spec.backend import BackendType, Queueing, Workload
+from planner.spec.backend import BackendType, DevicesBy, Queueing, Workload
+from renderers.kubernetes.claims import class_name, is_claimed
 from renderers.kubernetes.flavors import OWN_LABEL
 from renderers.kubernetes.pod import node_names
 
@@ -60,10 +61,20 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
         yield degraded(
             address, "put the labels below nodeLabels of index.json on the nodes: its topology is read there"
         )
+    if backend.devices is DevicesBy.DRA:
+        yield degraded(address, _of_claims(backend.queueing, flavors))
     if text := _OF_KIND.get(backend.workload):
         yield degraded(address, text)
     for flavor in flavors:
         yield from _of_flavor(flavor, f"pool/{cluster.name}/{flavor.pools[0]}")
+
+
+def _of_claims(queueing: Queueing, flavors: Sequence[Flavor]) -> str:
+    if queueing is not Queueing.KUEUE:
+        return "claimed devices count in no quota of the cluster"
+    resources = sorted({name for flavor in flavors for name, _ in flavor.capacity if "/" in name})
+    pairs = ", ".join(f"{name} = {class_name(name)}" for name in resources)
+    return f"Kueue counts claimed devices only with the deviceClassMappings {pairs} in its configuration"
 
 
 def _of_flavor(flavor: Flavor, pool: str) -> Iterator[Degraded]:
@@ -124,7 +135,7 @@ def of_job(payload: Payload) -> tuple[str, ...]:
         (queued and not job.preemptible, "Kueue cannot be told never to interrupt it: only its guarantee protects it"),
         (not node_names(payload), "the pool names no nodes: the scheduler chooses among those of the flavor"),
         (
-            bool(payload.devices) and not payload.takes_whole_nodes,
+            bool(payload.devices) and not payload.takes_whole_nodes and not is_claimed(payload),
             "which devices of a node it gets is the device plugin's choice",
         ),
         (payload.segment.market != "own", f"no label selects nodes of the market {payload.segment.market}"),

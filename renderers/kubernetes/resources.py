@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from planner.catalog import Naming, resource_name
+from planner.spec.backend import DevicesBy
 from planner.spec.cluster import SharingBy
 from planner.units import parse_share
 from renderers.refusal import Unsupported
@@ -87,12 +88,38 @@ def _only_profile(pool: NodePool) -> str:
 
 def pool_resources(pool: NodePool, backend: Backend, models: tuple[Accelerator, ...], facts: VendorFacts) -> Amounts:
     """How much of each device resource all nodes of a pool offer, by name."""
+    if backend.devices is DevicesBy.DRA:
+        return _claimable(pool, models)
     layout, found = layout_of(pool, backend), Counter[str]()
     for group in pool.gpus:
         for accelerator in models:
             if accelerator.slug == group.model:
                 found += _of_group(pool, group, layout, accelerator, facts)
     return tuple(sorted(found.items()))
+
+
+def _claimable(pool: NodePool, models: tuple[Accelerator, ...]) -> Amounts:
+    """What claims can take of a pool: each model and each partition of it is a class of its own."""
+    found = Counter[str]()
+    for group in pool.gpus:
+        accelerator = next((item for item in models if item.slug == group.model), None)
+        if accelerator is None:
+            continue
+        devices = pool.node_count * group.count
+        if pool.partitions.compute:
+            profile = _profile(accelerator, pool.partitions.compute)
+            found[class_resource(accelerator, profile.name)] += devices * profile.max_instances
+            continue
+        for _, cut in pool.partitions.fixed:
+            devices -= len(cut)
+            found.update(class_resource(accelerator, item.profile) for _, items in cut for item in items)
+        found[class_resource(accelerator, "")] += devices
+    return tuple(sorted((name, amount) for name, amount in found.items() if amount))
+
+
+def class_resource(accelerator: Accelerator, profile: str) -> str:
+    """The name by which a quota counts the devices of one class."""
+    return f"planner.dev/{'-'.join(filter(None, (accelerator.slug, profile.lower().replace('+', '.'))))}"
 
 
 def _of_group(
@@ -129,10 +156,22 @@ def requests_of(payload: Payload) -> Amounts:
             "the parts of the gang are not alike; one Indexed Job has one pod template. "
             "Ask for the same devices on every node"
         )
+    if payload.cluster.backend.devices is DevicesBy.DRA:
+        return _claimed(payload, accelerator)
     _check_one_model(payload)
     layout, found = layout_of(payload.pool, payload.cluster.backend), Counter[str]()
     for device in payload.devices:
         found += _of_device(device, payload.pool, layout, accelerator, facts)
+    return tuple(sorted(found.items()))
+
+
+def _claimed(payload: Payload, accelerator: Accelerator) -> Amounts:
+    if (
+        any(device.share is not None for device in payload.devices)
+        or layout_of(payload.pool, payload.cluster.backend).shared_units
+    ):
+        raise Unsupported("a claim takes whole devices or partitions only. Ask for those, or use a device plugin")
+    found = Counter(class_resource(accelerator, device.profile or "") for device in payload.devices)
     return tuple(sorted(found.items()))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from planner.spec.backend import Queueing, Workload
 from planner.specset.manifests import manifest_template
 from renderers import environment
-from renderers.kubernetes import access, kai, kueue, limits, volcano
+from renderers.kubernetes import access, claims, kai, kueue, limits, volcano
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.gangs import KINDS_WITH_TEMPLATES
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
@@ -57,6 +57,7 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     """The files of a Kubernetes cluster, and what it cannot be held to."""
     scene = scene_of(plan, specset, cluster)
     manifests = [*_namespaces(specset.teams, cluster), *access.objects(specset, cluster)]
+    manifests += claims.classes(cluster, specset.catalog)
     phases: tuple[Phase, ...] = ()
     if (writer := _WRITERS.get(cluster.backend.queueing)) is not None:
         manifests += (*writer.fixed(scene), *writer.quotas(scene, scene.begin))
@@ -158,7 +159,8 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 
 
 _ORDER: Final = (
-    *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "flavor", "cohort", "queue"),
+    *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "deviceclass"),
+    *("flavor", "cohort", "queue", "resourceclaimtemplate"),
     *("runtime", "service", "podgroup"),
     *(kind.prefix for kind in KINDS.values()),
 )

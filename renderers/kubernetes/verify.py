@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from renderers.kubernetes.claims import is_claimed
 from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.phases import FOLDER as PHASES
 from renderers.kubernetes.pod import ADDRESS, node_names
@@ -30,6 +31,7 @@ WRITTEN: Final = WORKLOADS | frozenset(
         "ClusterQueue",
         "ClusterTrainingRuntime",
         "Cohort",
+        "DeviceClass",
         "HyperNode",
         "Kustomization",
         "LocalQueue",
@@ -37,6 +39,7 @@ WRITTEN: Final = WORKLOADS | frozenset(
         "PodGroup",
         "PriorityClass",
         "Queue",
+        "ResourceClaimTemplate",
         "ResourceFlavor",
         "Role",
         "RoleBinding",
@@ -116,7 +119,7 @@ def _jobs(objects: Sequence[Tree], planned: Sequence[Payload]) -> Iterator[str]:
 
 
 def _job(found: Pods, payload: Payload) -> Iterator[str]:
-    devices = {name: str(amount) for name, amount in requests_of(payload)}
+    devices = {} if is_claimed(payload) else {name: str(amount) for name, amount in requests_of(payload)}
     facts: list[tuple[str, Any, Any]] = [
         ("pods", found.count, len(payload.nodes)),
         ("pods at once", found.at_once, len(payload.nodes)),
@@ -130,6 +133,7 @@ def _job(found: Pods, payload: Payload) -> Iterator[str]:
             ("image", containers[0]["image"], payload.image or containers[0]["image"]),
             ("devices", {name: str(amount) for name, amount in limits.items() if "/" in name}, devices),
             ("nodes", _hostnames(pod), node_names(payload)),
+            ("claims", len(containers[0]["resources"].get("claims", ())), int(is_claimed(payload))),
         ]
     for what, seen, expected in facts:
         if seen != expected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from renderers.kubernetes import topology
+from renderers.kubernetes.claims import is_claimed
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.priorities import priority_class
 from renderers.kubernetes.quota import quantity
@@ -73,7 +74,7 @@ def pod_group(payload: Payload, namespace: str, workload: str) -> dict[str, Any]
         "queue": queue_name(payload.job.team),
         "priorityClassName": priority_class(payload.placement.priority),
     }
-    if asked := requests_of(payload):
+    if (asked := requests_of(payload)) and not is_claimed(payload):
         spec["minResources"] = {name: str(amount * count) for name, amount in asked}
     if (level := topology.wanted(payload)) is not None:
         label, required = level

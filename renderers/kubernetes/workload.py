@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.spec.backend import Workload
 from renderers import environment
 from renderers.kubernetes.admission import admission_of
+from renderers.kubernetes.claims import template_of
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.naming import dns_label, is_label, label_value, object_name
@@ -64,6 +65,7 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
     workload = dns_label(payload.name if setting.team_is_namespace else f"{payload.job.team}/{payload.name}")
     has_service = payload.is_gang and setting.workload is Workload.JOB
     admission = admission_of(payload, setting.flavor, setting.namespace, workload)
+    claim = template_of(payload, setting.namespace, workload)
     style = PodStyle(
         container=kind.container,
         flavor=setting.flavor,
@@ -73,6 +75,7 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
         priority_class=admission.priority_class,
         labels=admission.pod_labels,
         annotations=admission.pod_annotations,
+        claim_template=claim["metadata"]["name"] if claim else "",
         needs_image=setting.template is None,
     )
     pod = pod_of(payload, workload, style)
@@ -94,6 +97,8 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
     files = [(f"{kind.prefix}-{name}.yaml", _text(payload, setting, tree, pod, notes))]
     if has_service:
         files.append((f"service-{workload}.yaml", _service(payload, setting, workload)))
+    if claim is not None:
+        files.append((f"resourceclaimtemplate-{claim['metadata']['name']}.yaml", document(claim)))
     if admission.group is not None:
         files.append((f"podgroup-{workload}.yaml", document(admission.group)))
     return Written(files=tuple(files))

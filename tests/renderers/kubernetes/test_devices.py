@@ -155,3 +155,81 @@ def test_the_vendors_taint_is_tolerated_only_where_the_pool_declares_it() -> Non
 )
 def test_a_taint_is_read(text: str, taint: Taint) -> None:
     assert parse_taint(text) == taint
+
+
+FIXED_B = (
+    "partitions: {fixed: {n-1: {"
+    + ", ".join(
+        f"{device}: [" + ", ".join(f"{{profile: cpx, at: {at}}}" for at in range(8)) + "]" for device in (5, 6, 7)
+    )
+    + "}}}"
+)
+
+
+def test_a_node_of_whole_cards_and_partitions_offers_both_by_their_names() -> None:
+    cluster = a_cluster("{model: mi300x, count: 8}", FIXED_B, backend="{type: kubernetes, partition_naming: mixed}")
+    devices = tuple(Device(index=5, profile="cpx", at=number) for number in range(4))
+    result = rendered(cluster, a_node("n-1", *devices), gpus="{count: 4, vendor: amd, partition: cpx}")
+    assert offered(result) == {"amd.com/spx_nps1": "5", "amd.com/cpx_nps1": "24"}
+    assert asked(result) == {"amd.com/cpx_nps1": "4"}
+
+
+DRA = "{type: kubernetes, devices: dra}"
+
+
+def claim(result: Rendered) -> dict[str, Any]:
+    """What the job's pods claim: by class, how many."""
+    (template,) = objects(result, "ResourceClaimTemplate")
+    job = job_at(result, "job/vision/x")
+    assert pod_of(job)["resourceClaims"] == [
+        {"name": "devices", "resourceClaimTemplateName": template["metadata"]["name"]}
+    ]
+    assert container_of(job)["resources"]["claims"] == [{"name": "devices"}]
+    assert asked(result) == {}
+    requests = template["spec"]["spec"]["devices"]["requests"]
+    return {item["exactly"]["deviceClassName"]: item["exactly"]["count"] for item in requests}
+
+
+def expression(result: Rendered, name: str) -> str:
+    """What selects the devices of a class."""
+    (found,) = [item for item in objects(result, "DeviceClass") if item["metadata"]["name"] == name]
+    (selector,) = found["spec"]["selectors"]
+    return str(selector["cel"]["expression"])
+
+
+def test_one_of_two_models_in_a_node_can_be_claimed() -> None:
+    result = rendered(a_cluster(MIXED_NODE, backend=DRA), a_node("n-1", 0), gpus="{count: 1, model: rtx-3090}")
+    assert set(claim(result).values()) == {1}
+    (name,) = claim(result)
+    assert "RTX[ _-]3090" in expression(result, name)
+    assert "4090" not in expression(result, name)
+    assert offered(result) == {"planner.dev/rtx-3090": "1", "planner.dev/rtx-4090": "1"}
+
+
+def test_a_partition_is_claimed_by_its_profile() -> None:
+    fixed = "partitions: {fixed: {n-1: {0: [{profile: 1g.10gb, at: 0}, {profile: 1g.10gb, at: 1}]}}}"
+    cluster = a_cluster("{model: h100-sxm5-80gb, count: 8}", fixed, backend=DRA)
+    result = rendered(
+        cluster, a_node("n-1", Device(index=0, profile="1g.10gb", at=0)), gpus="{count: 1, partition: 1g.10gb}"
+    )
+    ((name, count),) = claim(result).items()
+    assert count == 1
+    assert '.profile == "1g.10gb"' in expression(result, name)
+    assert offered(result) == {"planner.dev/h100-sxm5-80gb": "7", "planner.dev/h100-sxm5-80gb-1g.10gb": "2"}
+
+
+def test_the_mapping_that_kueue_needs_is_told() -> None:
+    result = rendered(a_cluster("{model: l40s, count: 2}", backend=DRA), a_node("n-1", 0))
+    assert any("deviceClassMappings planner.dev/l40s = planner-l40s" in item.message for item in result.degraded)
+
+
+def test_a_plugin_makes_no_classes() -> None:
+    result = rendered(a_cluster("{model: l40s, count: 2}"), a_node("n-1", 0))
+    assert objects(result, "DeviceClass") == objects(result, "ResourceClaimTemplate") == []
+
+
+def test_a_share_cannot_be_claimed() -> None:
+    cluster = a_cluster("{model: l40s, count: 2}", "sharing: {by: time_slicing, units: 4}", backend=DRA)
+    assert "a claim takes whole devices" in refusal(
+        rendered(cluster, a_node("n-1", Device(index=0, share="1/4")), gpus='"1/4"')
+    )
