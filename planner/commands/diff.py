@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.commands import console, options
+from planner.commands import console, edits, options
 from planner.exits import Exit, worst
 
 if TYPE_CHECKING:
+    from planner.commands.edits import Edits
     from planner.commands.planning import Wish
     from planner.commands.sides import Side
     from planner.diff import Changes
     from planner.plan import Plan
+
+
+def _parts(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The words of a list, each one that is known."""
+    parts = tuple(part.strip() for part in value.split(",")) if value else ()
+    for part in parts:
+        if part not in edits.WHAT:
+            raise click.BadParameter(f"'{part}' is not one of {', '.join(edits.WHAT)}.", param=parameter)
+    return parts
+
+
+_WHAT: Final = click.option(
+    "--what", metavar="LIST", callback=_parts, is_eager=True,
+    help="What is compared, of plan, specs and manifests. Default: plan, and specs where both sides have them.",
+)  # fmt: skip
 
 
 @options.verb(
@@ -24,11 +40,12 @@ if TYPE_CHECKING:
     "planner diff --base origin/main --format markdown",
     "planner diff v1.2 HEAD",
     "planner diff plan.lock.json specs",
+    "planner diff --what plan,specs,manifests --full",
     "planner diff old.lock.json new.lock.json --detailed-exitcode",
     options=(
         click.argument("a", required=False), click.argument("b", required=False), options.at, options.effort,
         options.budget, options.formats("text", "json", "markdown"), options.detailed_exitcode, options.full,
-        options.base, options.specs,
+        options.base, options.specs, _WHAT,
     ),
 )  # fmt: skip
 def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
@@ -42,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     full: bool,
     base: str | None,
     specs: Path,
+    what: tuple[str, ...],
     colour: str,
 ) -> Exit:
     """Say what plan B changes against plan A: for people first, then for machines.
@@ -60,8 +78,9 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     after, cut_too = _plan(second, wish, before)
     renamed = planning.renamed(second.given.specset, before) if second.given else {}
     changes = compare(before, after, renamed=renamed)
-    _show(changes, before, after, form, full, colour)
-    codes = [Exit.CHANGES] if detailed_exitcode and changes.any else []
+    edited = edits.edits(what, (first, second), (before, after))
+    _show(changes, edited, (before, after), form, full, colour)
+    codes = [Exit.CHANGES] if detailed_exitcode and (changes.any or edited.any) else []
     if cut or cut_too:
         console.err("interrupted: the best plans so far were compared\n")
         codes.append(Exit.INTERRUPTED)
@@ -92,17 +111,21 @@ def _plan(side: Side, wish: Wish, previous: Plan | None) -> tuple[Plan, bool]:
     return planning.recorded(side.given, wish, previous)
 
 
-def _show(changes: Changes, before: Plan, after: Plan, form: str, full: bool, colour: str) -> None:
+def _show(changes: Changes, edited: Edits, plans: tuple[Plan, Plan], form: str, full: bool, colour: str) -> None:
+    from planner.report import comment
     from planner.report.difference import difference_page
+    from planner.report.edits import files_blocks, specs_blocks
     from planner.report.json import changes_json
+    from planner.report.page import Page
 
-    if form == "json":
-        console.out(changes_json(changes, before, after))
-        return
-    if form == "markdown":
-        from planner.report import comment
-
-        console.out(comment.comment(after, base=comment.Base(plan=before), changes=changes))
-        return
+    before, after = plans
     medium = console.medium(full=full)
-    console.show(difference_page(changes, before, after, medium), medium, colour)
+    more = (*specs_blocks(edited.specs or (), medium), *files_blocks(edited.manifests or (), medium))
+    match form:
+        case "json":
+            console.out(changes_json(changes, before, after, **edited.compared()))
+        case "markdown":
+            console.out(comment.comment(after, base=comment.Base(plan=before), changes=changes, more=more))
+        case _:
+            blocks = difference_page(changes, before, after, medium).blocks
+            console.show(Page(blocks=(*blocks, *more)), medium, colour)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from planner.report.figures import duration_text, money_change_text, plural, sho
 from planner.report.gantt import gantt
 from planner.report.markdown import Section, as_markdown, code, fenced, folded, rendered, sections
 from planner.report.naming import work_name
-from planner.report.page import Column, Line, Medium, Page, Preformatted, Prose, Table, care, line, strong
+from planner.report.page import Block, Column, Line, Medium, Page, Preformatted, Prose, Table, care, line, strong
 from planner.report.plan import plan_page
 
 if TYPE_CHECKING:
@@ -44,10 +44,13 @@ def comment(
     *,
     base: Base | None = None,
     changes: Changes | None = None,
+    more: tuple[Block, ...] = (),
     lock: str = "plan.lock.json",
     limit: int = BYTES,
 ) -> str:
     """The comment for `plan` in at most `limit` bytes (at least 4,000), with what it changes against `base`.
+
+    `more` are sections that follow what changes.
 
     What does not fit is cut at the ends of sections, the least important first; the hidden header says so by
     `truncated`, and such a comment proves no approval.
@@ -58,7 +61,7 @@ def comment(
     room = limit - len((opening + closing).encode()) - _RESERVED
     body, left_out = [], False
     parts = (
-        ("", _changed(plan, before, changes)),
+        ("", (*_changed(plan, before, changes), *_opened(sections(more)))),
         ("#### The whole plan\n" if changes and changes.any else "", _plan(plan, changes)),
     )
     for title, own in parts:
@@ -141,7 +144,13 @@ def _changed(plan: Plan, before: Plan | None, changes: Changes | None) -> Iterat
     yield from _late(changes)
     for section in found:
         if section.title not in urgent:
-            yield replace(section, is_open=_rows(section) <= _OPEN_ROWS)
+            yield from _opened((section,))
+
+
+def _opened(found: Iterable[Section]) -> Iterator[Section]:
+    """Sections, open where they are short."""
+    for section in found:
+        yield replace(section, is_open=_rows(section) <= _OPEN_ROWS)
 
 
 def _late(changes: Changes) -> Iterator[Section]:

@@ -24,9 +24,13 @@ def document(**content: Any) -> str:
     return json.dumps(tree, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def changes_json(changes: Changes, before: Plan, after: Plan) -> str:
-    """The differences of two plans; pairs are `[before, after]`, times RFC 3339, money micros, use device-seconds."""
+def changes_json(changes: Changes, before: Plan, after: Plan, **edits: Sequence[object]) -> str:
+    """The differences of two plans; pairs are `[before, after]`, times RFC 3339, money micros, use device-seconds.
+
+    `edits` are lists of what else differs, such as `specs`, under their names.
+    """
     return document(
+        **{name: _plain(tuple(items)) for name, items in edits.items()},
         before={"digest": before.digest},
         after={"digest": after.digest},
         changed=changes.any,

@@ -307,3 +307,35 @@ def test_on_github_what_has_no_place_is_annotated_whatever_the_form(
     done = run(*PLAN, "--format", "markdown")
     assert "::warning file=specs/more.yaml,line=" in done.err
     assert done.out.startswith(MARK)
+
+
+def test_specs_are_compared_after_the_plan_where_both_sides_have_them(run: Run, repo: Path) -> None:
+    (repo / "specs" / "more.yaml").write_text(job("c", extra="title: small\n"))
+    commit(repo)
+    (repo / "specs" / "more.yaml").write_text(job("c", extra="title: smaller\n"))
+    done = run(*DIFF, "HEAD", "--detailed-exitcode")
+    assert done.code == Exit.CHANGES
+    assert "nothing changes" in done.out
+    assert '"small" → "smaller"' in done.out
+    assert run(*DIFF, "HEAD", "--what", "plan", "--detailed-exitcode").code == Exit.OK
+    document = json.loads(run(*DIFF, "HEAD", "--format", "json").out)
+    assert [(item["address"], item["edit"]) for item in document["specs"]] == [("job/vision/c", "changed")]
+    assert "<summary><b>Specs</b> · 1 spec</summary>" in run(*DIFF, "HEAD", "--format", "markdown").out
+
+
+def test_manifests_are_compared_when_they_are_asked_for(run: Run, repo: Path) -> None:
+    (repo / "specs" / "more.yaml").write_text(job("c"))
+    assert "Manifests" not in run(*DIFF).out
+    out = run(*DIFF, "--what", "plan,specs,manifests").out
+    assert out.index("New  1 job") < out.index("Specs  1 spec") < out.index("Manifests  ")
+    assert "+++ b/dc1/" in run(*DIFF, "--what", "manifests", "--full").out
+
+
+@pytest.mark.parametrize(
+    ("what", "message"), [("plans", "'plans' is not one of"), ("manifests", "needs specs on both sides")]
+)
+def test_what_cannot_be_compared_ends_with_64(run: Run, repo: Path, what: str, message: str) -> None:
+    run(*PLAN)
+    done = run(*DIFF, "plan.lock.json", "specs", "--what", what)
+    assert (done.code, done.out) == (Exit.USAGE, "")
+    assert message in done.err
