@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 GRACE_SECONDS = 10
+MOST_TOLD = 4_000
+"""How much of a program's words a failure repeats."""
 
 
 class Failed(AssertionError):
-    """A program that should have succeeded did not; the message holds all that it said."""
+    """A program that should have succeeded did not; the message holds the last of what it said."""
 
 
 class Running:
@@ -58,7 +60,7 @@ class Running:
             for name, process in self._started:
                 if process.poll() is not None:
                     log = (self.logs / f"{name}.log").read_text(errors="replace")
-                    raise Failed(f"{name} ended with {process.returncode}:\n{log[-4000:]}")
+                    raise Failed(f"{name} ended with {process.returncode}:\n{log[-MOST_TOLD:]}")
             return condition()
 
         wait_for(holds, what, seconds)
@@ -77,10 +79,11 @@ def run(
     env: Mapping[str, str] | None = None,
     seconds: int = 300,
 ) -> str:
-    """What a program says; raises `Failed` with all of it when it does not succeed."""
+    """What a program says; raises `Failed` with the last of it when it does not succeed."""
     done = attempt(*command, stdin=stdin, cwd=cwd, env=env, seconds=seconds)
     if done.returncode:
-        raise Failed(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        told = f"{done.stdout}{done.stderr}"[-MOST_TOLD:]
+        raise Failed(f"{' '.join(map(str, command))[:MOST_TOLD]}: exit code {done.returncode}\n{told}")
     return done.stdout
 
 

@@ -8,10 +8,8 @@ import pytest
 
 from tests.e2e.labs import trees
 from tests.e2e.labs.slurm.fleet import Fleet, fleet_of
-from tests.e2e.labs.slurm.site import Site, add_accounts, running_site
+from tests.e2e.labs.slurm.site import PREEMPTION, Site, add_accounts, running_site
 from tests.e2e.slurm import scenarios
-
-SETTINGS = ("PreemptType=preempt/qos", "PreemptMode=REQUEUE")
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +18,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     specs, small = trees.the_specs().specs, scenarios.small_site().specs
     fleet = Fleet(
         nodes=(*fleet_of(specs, "hpc").nodes, *fleet_of(small, scenarios.CLUSTER).nodes),
-        extra=SETTINGS,
+        extra=PREEMPTION,
     )
     with running_site(tmp_path_factory.mktemp("slurm"), fleet) as running:
         add_accounts(running, {team.account or team.name for team in (*specs.teams, *small.teams)})

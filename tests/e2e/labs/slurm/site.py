@@ -29,6 +29,8 @@ NEEDS = {
 NULL_DEVICE = os.makedev(1, 3)
 PRIORITIES = ("p3", "p2", "p1", "p0")
 """From the lowest: each may interrupt those before it."""
+PREEMPTION = ("PreemptType=preempt/qos", "PreemptMode=REQUEUE")
+"""Lines of slurm.conf without which no QOS interrupts another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
