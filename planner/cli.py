@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Final
 
 import click
@@ -14,8 +15,11 @@ from planner.commands.options import DEBUG, FORMAT, SETTINGS
 from planner.diagnostics import PlannerError, printable
 from planner.exits import MEANINGS, Exit
 
-VERBS: Final = ("validate", "plan", "show", "diff", "render", "apply", "discover", "schema")
-"""The verbs in the order of help; each is `command` of the module of its name in `planner.commands`."""
+VERBS: Final = ("validate", "plan", "show", "diff", "render", "apply", "discover", "import", "schema")
+"""The verbs in the order of help; each is `command` of the module of its name in `planner.commands`.
+
+A name that Python keeps for itself has an underscore behind it there.
+"""
 
 
 class Verbs(click.Group):
@@ -29,7 +33,8 @@ class Verbs(click.Group):
         """Import the module of a verb."""
         if cmd_name not in VERBS:
             return None
-        verb: click.Command = import_module(f"planner.commands.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        verb: click.Command = import_module(f"planner.commands.{module}").command
         return verb
 
     def resolve_command(

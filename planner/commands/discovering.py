@@ -84,13 +84,14 @@ def _facts(wish: ClusterWish, models: Models, taken_at: int) -> ClusterFacts:
 
     back_end = BACK_ENDS[wish.source]
     if wish.files:
-        return back_end.read(tuple(map(_text, wish.files)), models, taken_at)
+        return back_end.read(tuple(map(text_of_file, wish.files)), models, taken_at)
     texts, failed = outputs(back_end.commands, back_end.absent)
     facts = back_end.read(texts, models, taken_at)
     return replace(facts, untold=(*failed, *facts.untold))
 
 
-def _text(path: Path) -> Text:
+def text_of_file(path: Path) -> Text:
+    """The bytes of a file, however they are spelled; `UsageError` where it cannot be read."""
     from planner.discovery.found import FILE_BYTES, Text
 
     try:

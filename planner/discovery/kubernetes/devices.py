@@ -41,7 +41,7 @@ class Held:
 
 
 def held(resources: Mapping[str, Any]) -> tuple[Held, ...]:
-    """The amounts of devices among resources, vendor by vendor in the catalogue's order; amounts of none are left out."""
+    """The amounts of devices among resources that are not zero, vendor by vendor in the catalogue's order."""
     order = tuple(vendors())
     found = [each for name in sorted(resources) for each in _held(name, whole(resources[name]) or 0)]
     return tuple(sorted(found, key=lambda each: (order.index(each.vendor), each.name)))

@@ -26,9 +26,28 @@ _KINDS: Final = (
     "queues.scheduling.run.ai",
     "queues.scheduling.volcano.sh",
 )
-COMMANDS: Final = tuple(("kubectl", "get", kind, "--all-namespaces", "-o", "json") for kind in _KINDS)
+_WORKLOADS: Final = (
+    "jobs.batch",
+    "cronjobs.batch",
+    "deployments.apps",
+    "statefulsets.apps",
+    "jobsets.jobset.x-k8s.io",
+    "pytorchjobs.kubeflow.org",
+    "mpijobs.kubeflow.org",
+    "trainjobs.trainer.kubeflow.org",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "rayjobs.ray.io",
+)
+
+
+def _commands(kinds: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(("kubectl", "get", kind, "--all-namespaces", "-o", "json") for kind in kinds)
+
+
+COMMANDS: Final = _commands(_KINDS)
 """What is run, read-only; the first must succeed, and a kind that a cluster does not have is no trouble."""
 
+WORKLOADS: Final = _commands(_WORKLOADS)
 ABSENT: Final = "doesn't have a resource type"
 
 

@@ -1,0 +1,96 @@
+"""What an import makes of one object: a Job spec with its template, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner.names import NAME_LENGTH, is_name, suggest_name
+from planner.spec.envelope import API_VERSION
+from planner.units import Duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportWish:
+    """What people say of all jobs: the team, how long those take that do not say it, and whether only devices count."""
+
+    team: str = ""
+    duration: str = ""
+    devices_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A Job as plain fields, and the template under `name` with that ending; `untold` is what fields cannot say."""
+
+    subject: str
+    name: str
+    team: str
+    fields: Mapping[str, Any]
+    template: bytes
+    suffix: str
+    untold: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The spec."""
+        head = {"apiVersion": API_VERSION, "kind": "Job", "name": self.name, "team": self.team}
+        return head | dict(self.fields) | {"template": f"{self.name}{self.suffix}"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """An object that is not imported, and why."""
+
+    subject: str
+    reason: str
+
+
+Result = Imported | Refused
+
+
+def named_apart(results: Iterable[Result]) -> tuple[Result, ...]:
+    """The results with a name of its own for each job of a team; later ones of the same name are numbered."""
+    taken: set[tuple[str, str]] = set()
+    apart: list[Result] = []
+    for result in results:
+        match result:
+            case Imported():
+                number, name = 1, result.name
+                while (result.team, name) in taken:
+                    number += 1
+                    name = f"{result.name[: NAME_LENGTH - 4]}-{number}"
+                taken.add((result.team, name))
+                apart.append(replace(result, name=name))
+            case Refused():
+                apart.append(result)
+    return tuple(apart)
+
+
+def job_name(*texts: str) -> str:
+    """The first of some texts that can be made a name."""
+    return next((name for name in map(suggest_name, texts) if name), "job")
+
+
+def team_name(wish: ImportWish, own: str) -> str:
+    """The team that was said, else the object's own word for it where that is a name; nothing when there is none."""
+    return wish.team or (own if is_name(own) else suggest_name(own))
+
+
+def lasting(wish: ImportWish, limit_seconds: int | None) -> tuple[dict[str, Any] | str | None, tuple[str, ...]]:
+    """The duration field, and what is to be told of it; None where nobody says how long it takes.
+
+    A job's own limit is stronger than what is said of all jobs.
+    """
+    if not limit_seconds:
+        return wish.duration or None, ()
+    limit = str(Duration.of_seconds(limit_seconds))
+    if wish.duration and Duration.parse(wish.duration) <= Duration.of_seconds(limit_seconds):
+        return {"expected": wish.duration, "limit": limit}, ()
+    return {"expected": limit, "limit": limit}, ("how long it takes is not known; its limit is written for that",)
+
+
+def stated(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that say something."""
+    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
