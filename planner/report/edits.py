@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from planner.edits import Edit, FieldEdit, FileEdit, SpecEdit
-from planner.report.figures import plural
+from planner.report.figures import duration_text, plural
 from planner.report.naming import work_name
 from planner.report.page import (
     Block,
@@ -25,12 +25,10 @@ from planner.report.page import (
     strong,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 LISTED: Final = 25
 NAMES: Final = 3
 _VALUE: Final = 48
+_MILLISECONDS: Final = ".milliseconds"
 _WORDS: Final[dict[Edit, Callable[[str], Span]]] = {Edit.ADDED: good, Edit.REMOVED: strong, Edit.CHANGED: care}
 _SIGNS: Final = {Edit.ADDED: "+ new", Edit.REMOVED: "- gone", Edit.CHANGED: "~"}
 
@@ -62,7 +60,7 @@ def _spec_rows(group: Sequence[SpecEdit], medium: Medium) -> Iterator[tuple[Line
         yield line(strong(_names(group))), line(sign), line(was), line("")
     for number, field in enumerate(first.fields):
         name = line(strong(_names(group))) if not number else line("")
-        yield name, line(sign if not number else ""), line(field.path), line(_values(field, medium))
+        yield name, line(sign if not number else ""), line(_path(field)), line(_values(field, medium))
 
 
 def _names(group: Sequence[SpecEdit]) -> str:
@@ -71,12 +69,22 @@ def _names(group: Sequence[SpecEdit]) -> str:
 
 
 def _values(field: FieldEdit, medium: Medium) -> str:
-    old, new = (_clipped(value, medium) for value in (field.before, field.after))
+    old, new = (_clipped(_measured(value, field.path), medium) for value in (field.before, field.after))
     return f"{old or '(default)'} {medium.glyphs.arrow} {new or '(default)'}"
 
 
-def _clipped(value: str | None, medium: Medium) -> str:
-    text = value or ""
+def _path(field: FieldEdit) -> str:
+    """The path of a field as people write it: the unit that a time is kept in is no key of theirs."""
+    return field.path.removesuffix(_MILLISECONDS)
+
+
+def _measured(value: str | None, path: str) -> str:
+    """A value, times with their unit."""
+    whole = path.endswith(_MILLISECONDS) and value and value.isdigit() and int(value) % 1_000 == 0
+    return duration_text(int(value) // 1_000) if whole and value else value or ""
+
+
+def _clipped(text: str, medium: Medium) -> str:
     mark = medium.glyphs.ellipsis
     return text if medium.full or len(text) <= _VALUE else text[: _VALUE - len(mark)] + mark
 

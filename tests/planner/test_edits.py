@@ -76,6 +76,19 @@ def test_equal_edits_are_told_together() -> None:
     assert len(text.splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (job("a", hours=6), job("a", hours=30), "duration.by_model.h100-sxm5-80gb  6 h -> 1 d 6 h"),
+        (job("a"), job("a", extra="memory: 64Gi\n"), 'memory  (default) -> "64Gi"'),
+        (job("a"), job("a", extra="checkpoint: {every: 15m}\n"), 'checkpoint.every  (default) -> "15m"'),
+    ],
+)
+def test_values_are_shown_with_their_units(before: str, after: str, shown: str) -> None:
+    text = as_text(Page(blocks=specs_blocks(spec_edits(specs(before), specs(after)), MEDIUM)), MEDIUM)
+    assert shown in text
+
+
 def test_files_are_compared_line_by_line() -> None:
     edits = file_edits({"a": "1\n2\n3\n", "b": "x\n", "same": "y\n"}, {"a": "1\n4\n3\n", "c": "z\nz\n", "same": "y\n"})
     assert [(item.path, item.edit, item.added, item.removed) for item in edits] == [
