@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from planner.apply.item import Item, Presence, Step
+from planner.apply.item import Item, Presence, Record, Step
 from planner.diagnostics import PlannerError, printable
 
 CALL_SECONDS: Final = 120
@@ -69,6 +69,10 @@ class Backend(Protocol):
 
     def perform(self, step: Step) -> None:
         """Do a step; done twice it is as done once. Raises `BackendError`."""
+        ...
+
+    def release(self, record: Record, address: str) -> bool:
+        """Let the work at `address`, which `record` holds, begin; False where it was let before or begins by itself."""
         ...
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Step
+from planner.apply.item import Action, Item, Presence, Rank, Record, Step
 from planner.apply.workfiles import WorkFiles
 from planner.diagnostics import Blocked, quoted
 from planner.spec.backend import Backend, Engine
@@ -27,8 +27,8 @@ def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank]:
     """`PROJECT/SERVICE` of every service of a project; other files have no names."""
     if not path.endswith("/compose.yaml"):
         return (), Rank.WORKLOAD
-    project = _project(text)
-    return tuple(sorted(f"{project['name']}/{name}" for name in project.get("services") or {})), Rank.WORKLOAD
+    name = _project(text)["name"]
+    return tuple(sorted(f"{name}/{service}" for service in _services(text))), Rank.WORKLOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,20 @@ class Compose:
             self.files.remove(step.record.key)
         else:
             self.files.write(step.record.key, step.item.text, executable=step.item.executable)
+
+    def release(self, record: Record, address: str) -> bool:
+        """Start the service of an address, unless its host has a container of it already, be it one that has ended."""
+        text = self.files.read(record.key)
+        names = [name for name, service in _services(text or "").items() if _address(service) == address]
+        if text is None or not names:
+            raise BackendError(f"{record.key} has no service for {address}")
+        compose = (*self.command(record.key.split("/")[1]), "--file", "-")
+        seen = run(self.runner, Call(argv=(*compose, "ps", "--all", "--quiet", names[0]), stdin=text, shown=record.key))
+        if seen.out.strip():
+            return False
+        start = (*compose, "up", "--detach", "--no-recreate", names[0])
+        run(self.runner, Call(argv=start, stdin=text, shown=record.key))
+        return True
 
     def command(self, host: str) -> tuple[str, ...]:
         """How Compose is run for a host; raises `Blocked` where the specs name a command that nobody trusted."""
@@ -93,7 +107,7 @@ class Compose:
         before = self.files.read(step.record.key)
         if before is None:
             return ()
-        known = set((_project(before).get("services") or {}).keys())
+        known = _services(before).keys()
         return tuple(
             Call(argv=(*command, "--file", "-", "rm", "--stop", "--force", *left), stdin=before, shown=step.record.key)
             for names in (gone[project] for project in sorted(gone))
@@ -110,6 +124,15 @@ class Compose:
 def _project(text: str) -> dict[str, Any]:
     documents = rendered(text)
     return documents[0] if documents and isinstance(documents[0], dict) else {}
+
+
+def _services(text: str) -> dict[str, Any]:
+    return dict(_project(text).get("services") or {})
+
+
+def _address(service: Any) -> str:
+    """The address that a service is for, as the renderer noted it."""
+    return str((service.get("x-planner") or {}).get("address", "")) if isinstance(service, dict) else ""
 
 
 def _parts(ref: str) -> tuple[str, str]:

@@ -13,18 +13,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Step
+from planner.apply.item import Action, Item, Presence, Rank, Record, Step
 from planner.diagnostics import quoted
 from planner.yamlio import rendered
 
 MANAGER: Final = "gpu-fleet-planner"
 MARK: Final = "app.kubernetes.io/managed-by"
 GATED: Final = "kueue.x-k8s.io/admission-gated-by"
+GATE: Final = "planner.dev/planned-start"
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+WAITING_QUEUE: Final = "planner.dev/queue"
+"""Where a version of Kueue that knows no gates finds the queue that work joins when it is released."""
 CREATED_ONCE: Final = frozenset({"Job", "JobSet", "TrainJob", "PyTorchJob", "MPIJob", "RayJob"})
 """Work that is created suspended."""
 _WORK: Final = CREATED_ONCE | {"Deployment", "StatefulSet", "LeaderWorkerSet", "Pod", "PodGroup"}
 _CHANGEABLE: Final = ("activeDeadlineSeconds", "backoffLimit")
 _REF: Final = re.compile(r"([A-Z][A-Za-z]*(?:\.v[0-9a-z]+\.[a-z0-9.-]+)?)/([a-z0-9-]*)/([a-z0-9][a-z0-9.-]*)")
+_QUEUE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _RANKS: Final = {
     "Namespace": Rank.NAMESPACE,
     "WorkloadPriorityClass": Rank.CLASS,
@@ -99,6 +104,23 @@ class Kubernetes:
             else:
                 run(self.runner, Call(argv=self._apply_words(), stdin=json.dumps(document)))
 
+    def release(self, record: Record, address: str) -> bool:
+        """Open the gate of work that waits for it, put it into its queue, or where nothing queues, let it run."""
+        refs = [ref for ref in record.refs if _parts(ref)[0].partition(".")[0] in CREATED_ONCE]
+        return any([self._release(ref) for ref in refs])
+
+    def _release(self, ref: str) -> bool:
+        kind, namespace, name = _parts(ref)
+        where = (kind, name, *_within(namespace))
+        found = run(self.runner, Call(argv=(*self._kubectl, "get", *where, "--output=json", "--ignore-not-found"))).out
+        live = _object(found)
+        if live is None or _whose([live]) is not Presence.OURS:
+            raise BackendError(f"{ref} is not there, or not ours any longer")
+        words = _opening(live, where)
+        if words:
+            run(self.runner, Call(argv=(*self._kubectl, *words, f"--field-manager={MANAGER}")))
+        return bool(words)
+
     def _put_once(self, document: Object) -> None:
         found = next(iter(self._get([document])), None)
         if found is None:
@@ -147,6 +169,31 @@ class Kubernetes:
     @property
     def _kubectl(self) -> tuple[str, ...]:
         return ("kubectl", f"--context={self.context}")
+
+
+def _object(text: str) -> Object | None:
+    try:
+        found = json.loads(text) if text.strip() else None
+    except ValueError:
+        raise BackendError("kubectl get did not answer with JSON") from None
+    return found if isinstance(found, dict) else None
+
+
+def _opening(live: Object, where: tuple[str, ...]) -> tuple[str, ...]:
+    """The words that let work begin; none where it was let before."""
+    annotations, labels = (live["metadata"].get(key) or {} for key in ("annotations", "labels"))
+    if annotations.get(GATED) == GATE:
+        return ("annotate", *where, f"{GATED}-")
+    queue = annotations.get(WAITING_QUEUE)
+    if queue is not None and labels.get(QUEUE) is None:
+        if _QUEUE_NAME.fullmatch(queue) is None:
+            raise BackendError(f"refusing {quoted(queue)}: it is not the name of a queue")
+        return ("label", *where, f"{QUEUE}={queue}")
+    holder = live["spec"].get("runPolicy", live["spec"])
+    if queue is not None or labels.get(QUEUE) is not None or not holder.get("suspend"):
+        return ()
+    spec = {"suspend": False} if holder is live["spec"] else {"runPolicy": {"suspend": False}}
+    return ("patch", *where, "--type=merge", f"--patch={json.dumps({'spec': spec})}")
 
 
 def _parts(ref: str) -> tuple[str, str, str]:

@@ -1,7 +1,7 @@
 """A back end that is a folder: every object is a file, and a log says what happened. For tests, and to try apply out.
 
 CLUSTER/objects/NAME.json    one object: its key, its references and its text
-log.jsonl                    every effect, in order: `created`, `changed` or `removed`, and the key
+log.jsonl                    every effect, in order: `created`, `changed`, `removed` or `released`, and the key
 """
 
 from __future__ import annotations
@@ -40,12 +40,22 @@ class Recording:
         if step.action is Action.REMOVE or step.item is None:
             if found is not None:
                 target.unlink()
-                self._log("removed", step.record)
+                self._log("removed", step.record.key)
             return
         wanted = {"owner": OWNER, "key": step.record.key, "refs": list(step.record.refs), "text": step.item.text}
         if found != wanted:
             lockfile.write(target, json.dumps(wanted, sort_keys=True) + "\n")
-            self._log("changed" if found else "created", step.record)
+            self._log("changed" if found else "created", step.record.key)
+
+    def release(self, record: Record, address: str) -> bool:
+        """Note in the log that work may begin, once for each object and address."""
+        told = ("released", f"{record.key} {address}")
+        if self._read(record) is None:
+            raise BackendError(f"{record.key} is not there")
+        if told in self.log():
+            return False
+        self._log(*told)
+        return True
 
     def objects(self) -> dict[str, str]:
         """The text of every object by its key."""
@@ -78,7 +88,7 @@ class Recording:
         name = hashlib.sha256(record.key.encode()).hexdigest()[:32]
         return self.root / hashlib.sha256(record.cluster.encode()).hexdigest()[:8] / "objects" / f"{name}.json"
 
-    def _log(self, effect: str, record: Record) -> None:
+    def _log(self, effect: str, key: str) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / "log.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"effect": effect, "key": record.key}) + "\n")
+            stream.write(json.dumps({"effect": effect, "key": key}) + "\n")

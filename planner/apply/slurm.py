@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Step
+from planner.apply.item import Action, Item, Presence, Rank, Record, Step
 from planner.apply.workfiles import WorkFiles
 from planner.diagnostics import quoted
 
@@ -64,6 +64,10 @@ class Slurm:
         self.files.write(step.record.key, step.item.text, executable=step.item.executable)
         if self._runs(step):
             run(self.runner, self._submit(step))
+
+    def release(self, record: Record, address: str) -> bool:
+        """Nothing: a job was submitted with the time at which it begins."""
+        return False
 
     def _runs(self, step: Step) -> bool:
         return step.action is Action.PUT and step.record.key == f"{step.record.cluster}/{PROGRAM}"

@@ -17,6 +17,7 @@ class Facts:
     """What is so at `at` (epoch seconds), when the plan is to be applied.
 
     `applied` and `begun` are digests of the plan that is applied and of the one that a run has begun on, if any.
+    `goes_back` says that the plan was applied before: then neither its age nor what it follows counts.
     """
 
     at: int
@@ -26,6 +27,7 @@ class Facts:
     max_plan_age: Duration
     applied: str | None = None
     begun: str | None = None
+    goes_back: bool = False
     snapshot: Snapshot | None = None
     snapshot_digest: str | None = None
 
@@ -68,8 +70,9 @@ def _diagnostic(item: Finding, advice: str) -> Diagnostic:
 def findings(plan: Plan, facts: Facts) -> Iterator[Finding]:
     """Every field of the plan that no longer holds, in the order in which a plan has them."""
     yield from _of_specs(plan, facts)
-    yield from _of_previous(plan, facts)
-    yield from _of_time(plan, facts)
+    if not facts.goes_back:
+        yield from _of_previous(plan, facts)
+        yield from _of_time(plan, facts)
     yield from _of_versions(plan, facts)
     yield from _of_snapshot(plan, facts)
 
@@ -122,10 +125,10 @@ def _of_snapshot(plan: Plan, facts: Facts) -> Iterator[Finding]:
         seen = f"the snapshot was taken at {format_time(snapshot.taken_at)}, more than {facts.max_plan_age} ago"
         yield Finding(field="inputs.snapshot_digest", planned=said or "it used none", seen=seen)
     if said != facts.snapshot_digest:
-        yield from _overtaken(plan, snapshot, facts.at)
+        yield from overtaken(plan, snapshot, facts.at)
 
 
-def _overtaken(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Finding]:
+def overtaken(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Finding]:
     """What the plan still wants to do and what is there no longer allows; parts that it does not use do not matter."""
     succeeded = {(item.job, item.spec) for item in snapshot.finished if item.state is FinishedState.SUCCEEDED}
     for placement in plan.placements:

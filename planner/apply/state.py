@@ -4,6 +4,7 @@ inventory.json       every object that is ours
 journal.jsonl        what an unfinished run has done; absent between runs
 applied.lock.json    the plan that is applied
 previous.lock.json   the plan before it
+paused.json          teams and pools that are held back
 work/                files of back ends that are programs on this machine
 """
 
@@ -62,6 +63,11 @@ class State:
     def previous_path(self) -> Path:
         """The lock file of the plan that was applied before."""
         return self.root / "previous.lock.json"
+
+    @property
+    def paused_path(self) -> Path:
+        """The teams and pools that are held back."""
+        return self.root / "paused.json"
 
     @property
     def work(self) -> Path:

@@ -46,6 +46,10 @@ class Flags:
     contexts: tuple[str, ...]
     trust_commands: bool
     record: Path | None
+    rollback: bool
+    due: bool
+    pause: tuple[str, ...]
+    resume: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,12 @@ class Job:
     allowed: Allowed
     specs: Path
     again: str
+    goes_back: bool = False
 
 
 _LOCK: Final = click.argument("lock", type=click.Path(path_type=Path), default=Path("plan.lock.json"), required=False)
 _DIGEST: Final = click.option(
-    "--digest", required=True, metavar="D", help="The digest that was reviewed; only the plan that has it is applied.",
+    "--digest", metavar="D", help="The digest that was reviewed; only the plan that has it is applied.  [required]",
 )  # fmt: skip
 _STATE: Final = click.option(
     "--state", "root", default=Path("state"), show_default=True, metavar="DIR",
@@ -95,6 +100,18 @@ _RECORD: Final = click.option(
     "--record", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
     help="Write objects into this folder instead of clusters, to see what apply does.",
 )  # fmt: skip
+_ROLLBACK: Final = click.option(
+    "--rollback", is_flag=True,
+    help="Go back to the plan that was applied before, with the specs of its commit; its digest is needed.",
+)  # fmt: skip
+_DUE: Final = click.option(
+    "--due", is_flag=True, help="Let begin what the applied plan has begin by now; change nothing else."
+)
+_PAUSE: Final = click.option(
+    "--pause", multiple=True, metavar="TEAM|POOL",
+    help="Hold back what has not begun, e.g. team/vision or pool/dc1/h100: --due leaves it.",
+)  # fmt: skip
+_RESUME: Final = click.option("--resume", multiple=True, metavar="TEAM|POOL", help="Let a paused team or pool go on.")
 
 
 @options.verb(
@@ -103,12 +120,15 @@ _RECORD: Final = click.option(
     "planner apply plan.lock.json --digest sha256:41ab… --dry-run",
     "planner apply plan.lock.json --digest sha256:41ab… --snapshot now.yaml",
     "planner apply plan.lock.json --digest sha256:41ab… --allow-stopped 16",
+    "planner apply --rollback --digest sha256:9c0e…",
+    "planner apply state/applied.lock.json --digest sha256:41ab… --due --snapshot now.yaml",
+    "planner apply --pause pool/dc1/h100",
     options=(
         _LOCK, _DIGEST, options.specs, _STATE, _SNAPSHOT, _AT, _DRY, _MOVED, _STOPPED, _EMPTY, _ADOPT, _CONTEXT,
-        _TRUST, _RECORD,
+        _TRUST, _RECORD, _ROLLBACK, _DUE, _PAUSE, _RESUME,
     ),
 )  # fmt: skip
-def command(lock: Path, digest: str, specs: Path, root: Path, colour: str, **flags: Any) -> Exit:
+def command(lock: Path, digest: str | None, specs: Path, root: Path, colour: str, **flags: Any) -> Exit:
     """Apply the plan in LOCK (default: plan.lock.json), if it is the one that was reviewed and still holds.
 
     Stops with 5 when anything that the plan was made from has changed, with 6 when it moves or stops more than the
@@ -118,9 +138,12 @@ def command(lock: Path, digest: str, specs: Path, root: Path, colour: str, **fla
     from planner.apply.state import State
     from planner.safety import Allowed
 
-    wanted = Flags(**flags)
+    wanted, state = Flags(**flags), State(root=root)
+    if wanted.pause or wanted.resume:
+        return _held_back(state, specs, wanted)
+    lock = state.previous_path if wanted.rollback else lock
     plan = _reviewed(lock, digest)
-    specset, seen, _ = inputs.tree_with(inputs.files(specs), wanted.snapshot)
+    specset, seen = _specs(specs, plan, wanted)
     job = Job(
         plan=plan,
         specset=specset,
@@ -128,10 +151,45 @@ def command(lock: Path, digest: str, specs: Path, root: Path, colour: str, **fla
         at=_moment(wanted.at, specset),
         allowed=Allowed(moved=wanted.allow_moved, stopped=wanted.allow_stopped, empty=wanted.allow_empty),
         specs=specs,
-        again=_again(lock, digest, specs, root, wanted),
+        again=_again(lock, plan.digest, specs, root, wanted),
+        goes_back=wanted.rollback,
     )
-    state = State(root=root)
+    if wanted.due:
+        return _let_begin(job, state, wanted)
     return _shown(job, state, wanted) if wanted.dry_run else _applied(job, state, wanted)
+
+
+def _held_back(state: State, specs: Path, flags: Flags) -> Exit:
+    from planner.apply import lease
+    from planner.commands import releasing
+
+    specset = inputs.valid(specs)
+    with lease.held(state.lease, _holder(), "a pause", lambda: int(time.time())):
+        return releasing.hold(state, specset, flags.pause, flags.resume)
+
+
+def _let_begin(job: Job, state: State, flags: Flags) -> Exit:
+    from planner.apply import lease
+    from planner.commands import releasing
+
+    if flags.dry_run:
+        return releasing.shown(releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at))
+    with lease.held(state.lease, _holder(), "a release of due work", lambda: int(time.time())) as held:
+        found = releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at)
+        return releasing.let_begin(found, state, _backends(job.specset, state, flags), held)
+
+
+def _specs(specs: Path, plan: Plan, flags: Flags) -> tuple[SpecSet, Snapshot | None]:
+    """The specs, of a plan that was applied before those of its commit, and the snapshot."""
+    from planner.commands import trees
+
+    if not (flags.rollback or flags.due) or plan.inputs.commit is None:
+        return inputs.tree_with(inputs.files(specs), flags.snapshot)[:2]
+    with trees.repository(specs) as work:
+        if work is None:
+            return inputs.tree_with(inputs.files(specs), flags.snapshot)[:2]
+        given = trees.commit(specs, work, work.resolve(plan.inputs.commit), flags.snapshot)
+    return given.specset, given.snapshot
 
 
 def _again(lock: Path, digest: str, specs: Path, root: Path, flags: Flags) -> str:
@@ -142,12 +200,15 @@ def _again(lock: Path, digest: str, specs: Path, root: Path, flags: Flags) -> st
     words += [word for context in flags.contexts for word in ("--context", context)]
     words += ["--allow-moved", str(flags.allow_moved)] if flags.allow_moved else []
     words += ["--allow-stopped", str(flags.allow_stopped)] if flags.allow_stopped else []
+    words += ["--rollback"] * flags.rollback
     words += ["--allow-empty"] * flags.allow_empty + ["--trust-commands"] * flags.trust_commands
     return shlex.join(words)
 
 
-def _reviewed(lock: Path, digest: str) -> Plan:
+def _reviewed(lock: Path, digest: str | None) -> Plan:
     """The plan in a file, if it is the reviewed one; anything else is refused."""
+    if digest is None:
+        raise UsageError("Missing option '--digest': only a plan that was reviewed is applied; copy it from the review")
     algorithm, _, digits = digest.partition(":")
     if algorithm != "sha256" or len(digits) != _DIGEST_DIGITS or set(digits) - set("0123456789abcdef"):
         raise UsageError(
@@ -215,6 +276,7 @@ def _refuse_stale(job: Job, state: State, known: Known) -> None:
         max_plan_age=job.specset.policy.safety.max_plan_age,
         applied=applied.digest if applied else None,
         begun=None if known.complete else known.plan,
+        goes_back=job.goes_back,
         snapshot=job.snapshot,
         snapshot_digest=pipeline.snapshot_digest(job.snapshot),
     )

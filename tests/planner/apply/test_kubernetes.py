@@ -233,3 +233,79 @@ def test_a_dry_run_shows_the_calls_and_not_what_they_read() -> None:
         " --selector=app.kubernetes.io/managed-by=gpu-fleet-planner --field-selector=metadata.name=resnet-1"
         " --ignore-not-found --wait=false",
     )
+
+
+def a_release(live: dict[str, Any], ref: str = JOB) -> tuple[bool, list[tuple[str, ...]]]:
+    """Release work whose object is as given; whether it was held, and the calls that changed something."""
+
+    @dataclass
+    class Live:
+        calls: list[tuple[str, ...]] = field(default_factory=list)
+
+        def __call__(self, call: Call) -> Answer:
+            """Answer with the object."""
+            self.calls.append(call.argv[2:])
+            return Answer(code=0, out=json.dumps(live) if live and call.argv[2] == "get" else "")
+
+    kubectl = Live()
+    record = Record(key="dc1/x.yaml", cluster="dc1", backend=BackendType.KUBERNETES, rank=Rank.WORKLOAD, refs=(ref,))
+    held = Kubernetes(context="dc1", runner=kubectl).release(record, "job/vision/resnet")
+    return held, [words for words in kubectl.calls if words[0] != "get"]
+
+
+WHERE = ("Job.v1.batch", "resnet-1", "--namespace=vision")
+OURS = f"--field-manager={MANAGER}"
+
+
+def ungated(suspend: bool, **metadata: dict[str, str]) -> dict[str, Any]:
+    """A Job without a gate."""
+    made = a_job()
+    del made["metadata"]["annotations"][GATED]
+    made["metadata"]["annotations"] |= metadata.get("annotations", {})
+    made["metadata"]["labels"] |= metadata.get("labels", {})
+    made["spec"]["suspend"] = suspend
+    return made
+
+
+@pytest.mark.parametrize(
+    ("live", "call"),
+    [
+        (a_job(), ("annotate", *WHERE, f"{GATED}-", OURS)),
+        (ungated(True, labels={kubernetes.QUEUE: "vision-nvidia"}), None),
+        (ungated(False, labels={kubernetes.QUEUE: "vision-nvidia"}), None),
+        (
+            ungated(True, annotations={kubernetes.WAITING_QUEUE: "vision-nvidia"}),
+            ("label", *WHERE, "kueue.x-k8s.io/queue-name=vision-nvidia", OURS),
+        ),
+        (
+            ungated(
+                True,
+                annotations={kubernetes.WAITING_QUEUE: "vision-nvidia"},
+                labels={kubernetes.QUEUE: "vision-nvidia"},
+            ),
+            None,
+        ),
+        (ungated(True), ("patch", *WHERE, "--type=merge", '--patch={"spec": {"suspend": false}}', OURS)),
+        (ungated(False), None),
+    ],
+)
+def test_work_is_released_in_the_way_in_which_it_is_held(live: dict[str, Any], call: tuple[str, ...] | None) -> None:
+    assert a_release(live) == ((True, [call]) if call else (False, []))
+
+
+def test_a_gate_of_somebody_else_stays_closed() -> None:
+    live = a_job()
+    live["metadata"]["annotations"][GATED] = "example.com/approval"
+    live["metadata"]["labels"][kubernetes.QUEUE] = "vision-nvidia"
+    assert a_release(live) == (False, [])
+
+
+@pytest.mark.parametrize("live", [{}, a_job(mark="helm")])
+def test_what_is_not_there_or_not_ours_is_not_released(live: dict[str, Any]) -> None:
+    with pytest.raises(BackendError, match="is not there, or not ours any longer"):
+        a_release(live)
+
+
+def test_a_queue_name_that_is_none_reaches_no_program() -> None:
+    with pytest.raises(BackendError, match="is not the name of a queue"):
+        a_release(ungated(True, annotations={kubernetes.WAITING_QUEUE: "--overwrite"}))

@@ -216,3 +216,37 @@ def test_values_of_secret_variables_and_credentials_are_not_shown() -> None:
     text = "hf_abcdef at /root with wJalr/x; Authorization: Bearer eyJhbGciOi.xx; abc"
     shown = "*** at /root with ***; Authorization: Bearer ***; abc"
     assert without_secrets(text, environment) == shown
+
+
+def with_addresses() -> Item:
+    """A project whose services name their addresses."""
+    text = project("v.a").replace("image: r/x:1\n", "image: r/x:1\n    x-planner: {address: job/v/a}\n")
+    return an_item("shop/till/compose.yaml", text, BackendType.COMPOSE)
+
+
+@pytest.mark.parametrize(("containers", "starts"), [("", True), ("0123abcd\n", False)])
+def test_a_service_is_started_once_even_if_it_has_ended(containers: str, starts: bool, tmp_path: Path) -> None:
+    runner = Answers()
+    cluster, item = a_compose(tmp_path, runner), with_addresses()
+    cluster.perform(put(item))
+    runner.by_word = {"docker": Answer(code=0, out=containers)}
+    assert cluster.release(item.record, "job/v/a") is starts
+    up = ["docker compose --file - up --detach --no-recreate v.a < shop/till/compose.yaml"]
+    assert runner.lines[1:] == [
+        "docker compose --file - ps --all --quiet v.a < shop/till/compose.yaml", *(up if starts else [])
+    ]  # fmt: skip
+
+
+def test_an_address_without_a_service_is_not_released(tmp_path: Path) -> None:
+    cluster, item = a_compose(tmp_path, Answers()), with_addresses()
+    with pytest.raises(BackendError, match="has no service for job/v/a"):
+        cluster.release(item.record, "job/v/a")
+    cluster.perform(put(item))
+    with pytest.raises(BackendError, match="has no service for job/v/b"):
+        cluster.release(item.record, "job/v/b")
+
+
+def test_slurm_begins_by_itself(tmp_path: Path) -> None:
+    runner, script = Answers(), an_item("hpc/jobs/vision.resnet.sbatch", SCRIPT)
+    assert a_slurm(tmp_path, runner).release(script.record, "job/vision/resnet") is False
+    assert runner.calls == []

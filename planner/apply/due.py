@@ -1,0 +1,131 @@
+"""What is due: the work of the applied plan that begins by now, and what keeps it from beginning.
+
+Nothing is decided anew. What reality has overtaken is left, with the reason, to the next plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from planner.apply.staleness import overtaken
+from planner.clock import parse_time
+from planner.names import without_index
+from planner.plan import Placement, Plan, Segment
+from planner.spec.job import Job
+from planner.spec.snapshot import FinishedState, Running, Snapshot
+from planner.specset import SpecSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """Work that is to begin now: its address, the hash of what it runs, and the cluster that it begins in."""
+
+    address: str
+    spec: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """Something that is due and is not done, and why."""
+
+    address: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """All that is due at a moment, sorted by address."""
+
+    releases: tuple[Release, ...] = ()
+    left: tuple[Left, ...] = ()
+
+
+def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: Iterable[str] = ()) -> Due:
+    """What begins by `at` (epoch seconds) and neither runs nor has ended; `paused` are teams and pools that hold."""
+    facts = _Facts(specset=specset, snapshot=snapshot, held=frozenset(paused), lost=_lost(plan, snapshot, at))
+    known = {item.job for item in snapshot.running}
+    ended = {(item.job, item.spec) for item in snapshot.finished}
+    releases, left = [], list(_changes(plan, at))
+    for placement in plan.placements:
+        segment, name = placement.segments[0], _name(placement)
+        begins = _seconds(segment.start) <= at < _seconds(segment.end)
+        if not begins or name in known or (name, placement.spec) in ended:
+            continue
+        if why := next(_obstacles(placement, facts), ""):
+            left.append(Left(address=placement.address, why=why))
+        else:
+            releases.append(Release(address=placement.address, spec=placement.spec, cluster=segment.cluster))
+    return Due(releases=tuple(releases), left=tuple(sorted(left, key=lambda item: (item.address, item.why))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What work is held against before it begins; `lost` says by address what the snapshot has taken from it."""
+
+    specset: SpecSet
+    snapshot: Snapshot
+    held: frozenset[str]
+    lost: Mapping[str, str]
+
+
+def _lost(plan: Plan, snapshot: Snapshot, at: int) -> dict[str, str]:
+    return {item.field.removeprefix("placements[")[:-1]: item.seen for item in overtaken(plan, snapshot, at)}
+
+
+def _changes(plan: Plan, at: int) -> Iterator[Left]:
+    """Interruptions and moves that are due: they are told, and left to people and to the next plan."""
+    for item in plan.preemptions:
+        if _seconds(item.at) <= at:
+            yield Left(address=item.victim, why=f"is to be interrupted at {item.at} for {item.by}")
+    for move in plan.moves:
+        if _seconds(move.at) <= at:
+            yield Left(address=move.address, why=f"is to move at {move.at} for {move.beneficiary}")
+
+
+def _obstacles(placement: Placement, facts: _Facts) -> Iterator[str]:
+    """Why work does not begin although its time has come, the plainest reason first."""
+    segment = placement.segments[0]
+    for name in (f"team/{placement.team}", f"pool/{segment.pool}"):
+        if name in facts.held:
+            yield f"{name} is paused"
+    yield from _unmet(placement, facts)
+    if placement.address in facts.lost:
+        yield facts.lost[placement.address]
+    for other in facts.snapshot.running:
+        if other.job != _name(placement) and _shares(segment, other):
+            yield f"job/{other.job} still runs on a device that it is to have"
+
+
+def _unmet(placement: Placement, facts: _Facts) -> Iterator[str]:
+    """Work that it waits for and that has not succeeded, as far as the snapshot knows of it."""
+    job = facts.specset.get(without_index(placement.address))
+    ended = {item.job.partition("[")[0]: item.state for item in facts.snapshot.finished}
+    running = {item.job.partition("[")[0] for item in facts.snapshot.running}
+    for reference in job.after if isinstance(job, Job) else ():
+        name = reference.removeprefix("job/")
+        parent = name if "/" in name else f"{placement.team}/{name}"
+        if parent in running:
+            yield f"job/{parent}, which it waits for, still runs"
+        elif ended.get(parent) is not FinishedState.SUCCEEDED:
+            yield f"job/{parent}, which it waits for, has not succeeded"
+
+
+def _shares(segment: Segment, other: Running) -> bool:
+    """Whether running work has a device of the segment; work whose devices are not known has all of its nodes."""
+    if other.pool != segment.pool:
+        return False
+    taken = {node.name: {device.index for device in node.devices} for node in other.nodes}
+    return any(
+        node.name in taken and (not taken[node.name] or taken[node.name] & {device.index for device in node.devices})
+        for node in segment.nodes
+    )
+
+
+def _name(placement: Placement) -> str:
+    return placement.address.partition("/")[2]
+
+
+def _seconds(text: str) -> int:
+    return parse_time(text, "UTC")

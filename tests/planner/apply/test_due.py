@@ -1,0 +1,119 @@
+"""What is due, and what keeps it from beginning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.apply import lease
+from planner.apply.due import Due, Left, due
+from planner.apply.recording import Recording
+from planner.apply.release import paused, release, set_paused
+from planner.apply.state import State
+from planner.plan import Preemption
+from planner.specset import SpecSet
+from tests import builders
+from tests.planner.apply.scenes import a_request, an_item, apply_to
+from tests.planner.apply.test_staleness import seen
+from tests.planner.plans import HOUR, START, a_placement, a_plan, at
+
+PLAN = a_plan([a_placement("vision/a", 2, 20, node=3), a_placement("vision/b", 5, 9, node=3)])
+
+
+def specs(*after: str) -> SpecSet:
+    """Specs in which `a` waits for other work."""
+    jobs = [builders.a_job(name) for name in ("prep", "b")]
+    return builders.loaded(builders.a_cluster(), builders.a_job("a", after=list(after)), *jobs)
+
+
+def found(hour: float = 2, given: SpecSet | None = None, held: tuple[str, ...] = (), **snapshot: Any) -> Due:
+    """What is due so many hours after the start."""
+    return due(PLAN, given or specs(), seen(**snapshot), at=START + round(hour * HOUR), paused=held)
+
+
+def released(answer: Due) -> list[str]:
+    """The addresses that begin."""
+    return [item.address for item in answer.releases]
+
+
+@pytest.mark.parametrize(
+    ("hour", "expected"),
+    [(2 - 1 / 3_600, []), (2, ["a"]), (5 - 1 / 3_600, ["a"]), (5, ["a", "b"]), (9, ["a"]), (20, [])],
+)
+def test_work_is_due_from_its_start_until_its_end(hour: float, expected: list[str]) -> None:
+    assert released(found(hour)) == [f"job/vision/{name}" for name in expected]
+
+
+def running(job: str, *devices: int, node: str = "h100-003", pool: str = "dc1/h100") -> dict[str, Any]:
+    """Work that a snapshot has running."""
+    nodes = [{"name": node, "devices": [{"index": index} for index in devices]}]
+    return {"job": job, "pool": pool, "nodes": nodes, "started_at": at(0)}
+
+
+def test_work_that_runs_or_has_ended_is_not_due() -> None:
+    ended = {"job": "vision/a", "spec": "sha256:1", "state": "failed", "at": at(1)}
+    assert found(running=[running("vision/a", 0)]) == Due()
+    assert found(finished=[ended]) == Due()
+    assert released(found(finished=[{**ended, "spec": "sha256:0"}])) == ["job/vision/a"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"held": ("team/vision",)}, "team/vision is paused"),
+        ({"held": ("pool/dc1/h100",)}, "pool/dc1/h100 is paused"),
+        ({"running": [running("vision/late", 7)]}, "job/vision/late still runs on a device that it is to have"),
+        ({"running": [running("vision/late")]}, "job/vision/late still runs on a device that it is to have"),
+        ({"down": [{"pool": "dc1/h100", "nodes": ["h100-003"]}]}, "the snapshot has that node down"),
+        ({"given": specs("prep")}, "job/vision/prep, which it waits for, has not succeeded"),
+        ({"given": specs("prep"), "running": [running("vision/prep", node="h100-009")]},
+         "job/vision/prep, which it waits for, still runs"),
+    ],
+)  # fmt: skip
+def test_what_reality_has_overtaken_is_left_with_the_reason(facts: dict[str, Any], why: str) -> None:
+    assert found(**facts) == Due(left=(Left(address="job/vision/a", why=why),))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"held": ("team/nlp", "pool/dc1/mi300x")},
+        {"running": [running("vision/other", 7, node="h100-004")]},
+        {"running": [running("vision/other", 7, pool="dc2/h100")]},
+        {"given": specs("prep"),
+         "finished": [{"job": "vision/prep", "spec": "sha256:7", "state": "succeeded", "at": at(1)}]},
+    ],
+)  # fmt: skip
+def test_what_does_not_concern_it_keeps_no_work_back(facts: dict[str, Any]) -> None:
+    assert released(found(**facts)) == ["job/vision/a"]
+
+
+def test_an_interruption_that_is_due_is_told() -> None:
+    victim = Preemption(victim="job/vision/a", by="job/vision/b", at=at(5), gpus=8, lost_work_seconds=0)
+    plan = a_plan(PLAN.placements, preemptions=(victim,))
+    told = Left(address="job/vision/a", why="is to be interrupted at 2026-12-01T05:00:00Z for job/vision/b")
+    assert due(plan, specs(), seen(), at=START + 5 * HOUR).left == (told,)
+    assert due(plan, specs(), seen(), at=START + 5 * HOUR - 1).left == ()
+
+
+def test_each_piece_of_work_begins_once_and_one_that_cannot_stops_no_other(tmp_path: Path) -> None:
+    backend, state = Recording(root=tmp_path / "fleet"), tmp_path / "state"
+    apply_to(state, a_request((an_item("b"),), backend, PLAN))
+    records = State(root=state).known().records
+    for _ in range(2):
+        with lease.held(state / "apply.lock", "tester", "a test", lambda: START) as held:
+            left = release(found(5), records, {"dc1": backend}, held)
+        assert left == (Left(address="job/vision/a", why="it is not in the inventory; apply the plan first"),)
+    assert backend.log() == (("created", "dc1/b.yaml"), ("released", "dc1/b.yaml job/vision/b"))
+
+
+def test_what_is_paused_is_kept_and_cannot_be_edited(tmp_path: Path) -> None:
+    path = tmp_path / "paused.json"
+    assert paused(path) == ()
+    set_paused(path, ["team/b", "team/a", "team/b"])
+    assert paused(path) == ("team/a", "team/b")
+    path.write_text(path.read_text().replace("team/a", "team/c"))
+    with pytest.raises(Exception, match="was changed after it was written"):
+        paused(path)

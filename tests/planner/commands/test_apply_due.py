@@ -1,0 +1,99 @@
+"""`planner apply --due`, `--pause` and `--resume`: between plans, only work of the applied plan begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner import lockfile
+from planner.apply.recording import Recording
+from planner.exits import Exit
+from tests.planner.commands.conftest import PLAN, Done, Run, job
+from tests.planner.commands.test_apply import AT, applied
+
+NOW = "apiVersion: planner/v1\nkind: Snapshot\nname: dc1\ntaken_at: {at}\n"
+
+
+@pytest.fixture
+def ready(run: Run, here: Path) -> Path:
+    """A folder in which a plan is applied; `b` begins at once, `a` four hours later."""
+    assert run(*PLAN).code == Exit.OK
+    assert applied(run).code == Exit.OK
+    return here
+
+
+def due(run: Run, *flags: str, at: str = AT, snapshot: str = NOW) -> Done:
+    """Release what is due at a time."""
+    Path("now.yaml").write_text(snapshot.format(at=at))
+    digest = lockfile.read(Path("state/applied.lock.json")).digest
+    return run(
+        "apply", "state/applied.lock.json", "--digest", digest, "--due", "--snapshot", "now.yaml", "--record", "fleet",
+        "--at", at, *flags,
+    )  # fmt: skip
+
+
+def begun() -> list[str]:
+    """The addresses of work that was let begin."""
+    return [key.split()[1] for effect, key in Recording(root=Path("fleet")).log() if effect == "released"]
+
+
+def test_work_begins_at_its_time_and_once(run: Run, ready: Path) -> None:
+    done = due(run)
+    assert (done.code, done.out) == (Exit.OK, "begins: job/vision/b in dc1\n1 due, 0 left\n")
+    assert begun() == ["job/vision/b"]
+    assert due(run).out == "1 due, 0 left\n"
+    assert due(run, at="2026-12-01T04:00:00Z").code == Exit.OK
+    assert begun() == ["job/vision/b", "job/vision/a"]
+
+
+def test_a_dry_run_says_what_is_due_and_begins_nothing(run: Run, ready: Path) -> None:
+    done = due(run, "--dry-run")
+    assert done.out == "due: job/vision/b in dc1\n1 due; nothing was changed\n"
+    assert begun() == []
+
+
+def test_what_is_paused_does_not_begin_until_it_is_resumed(run: Run, ready: Path) -> None:
+    assert run("apply", "--pause", "pool/dc1/h100").out == "paused: pool/dc1/h100\n"
+    assert due(run).out == "left: job/vision/b: pool/dc1/h100 is paused\n0 due, 1 left\n"
+    assert begun() == []
+    assert run("apply", "--resume", "pool/dc1/h100").out == "paused: nothing\n"
+    assert due(run).code == Exit.OK
+    assert begun() == ["job/vision/b"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "name", "told"),
+    [
+        ("--pause", "team/visoin", "did you mean 'team/vision'?"),
+        ("--pause", "../x", "is no team or pool"),
+        ("--resume", "team/vision", "is not paused; paused: nothing"),
+    ],
+)
+def test_only_teams_and_pools_that_are_there_are_paused(flag: str, name: str, told: str, run: Run, ready: Path) -> None:
+    done = run("apply", flag, name)
+    assert done.code == Exit.USAGE
+    assert told in done.err
+
+
+def test_only_the_applied_plan_is_released(run: Run, ready: Path) -> None:
+    Path("specs/jobs.yaml").write_text(job("a").replace("---\n", "", 1))
+    assert run(*PLAN).code == Exit.OK
+    Path("now.yaml").write_text(NOW.format(at=AT))
+    digest = lockfile.read(Path("plan.lock.json")).digest
+    done = run("apply", "--digest", digest, "--due", "--snapshot", "now.yaml", "--record", "fleet", "--at", AT)
+    assert done.code == Exit.STALE
+    assert "only work of the applied plan is released" in done.err
+    assert due(run).code == Exit.STALE
+    assert begun() == []
+
+
+def test_nothing_begins_without_a_fresh_snapshot(run: Run, ready: Path) -> None:
+    digest = lockfile.read(Path("state/applied.lock.json")).digest
+    done = run("apply", "--digest", digest, "--due", "--record", "fleet", "--at", AT)
+    assert done.code == Exit.USAGE
+    assert "--due needs --snapshot" in done.err
+    old = due(run, snapshot=NOW.replace("{at}", "2026-11-30T19:59:59Z"))
+    assert old.code == Exit.STALE
+    assert "the snapshot is more than 4h old" in old.err
+    assert begun() == []
