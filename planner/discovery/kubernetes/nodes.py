@@ -88,7 +88,7 @@ def _host(node: Thing, models: Models, racks: Sequence[str], untold: list[str]) 
             rack=next((node.labels[key] for key in racks if node.labels.get(key)), None),
         ),
     )
-    return resolved(host, models.catalog)
+    return host if all(device.model for device in devices) else resolved(host, models.catalog)
 
 
 def _info(node: Thing) -> Mapping[str, object]:
@@ -117,8 +117,9 @@ def _devices(node: Thing, amount: Held, models: Models, untold: list[str]) -> It
         yield Device(
             index=index,
             vendor=Vendor(amount.vendor),
+            model=said.slug if said else None,
             name=said.slug if said else label,
-            memory_mib=None if said else _memory(node, amount.facts),
+            memory_mib=None if compute else _memory(node, amount.facts),
             compute_mode=compute or None,
             memory_mode=memory_mode or None,
         )
