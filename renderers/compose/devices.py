@@ -33,11 +33,10 @@ def access_of(payload: Payload) -> Access:
     facts = payload.facts
     if facts is None or not payload.devices:
         return Access()
-    if any(device.profile is not None for device in payload.devices):
-        raise Unsupported("a partition is handed out by its UUID, which the specs do not know")
+    _check_whole(payload)
     match facts.compose_style:
         case ComposeStyle.DEVICE_IDS:
-            return Access(driver=facts.compose_driver or "", ids=_ids(payload))
+            return Access(driver=facts.compose_driver or "", ids=ids_of(payload))
         case ComposeStyle.DEVICE_NODES:
             return _device_nodes(payload, facts)
         case None:
@@ -46,8 +45,17 @@ def access_of(payload: Payload) -> Access:
             assert_never(unknown)
 
 
-def _ids(payload: Payload) -> tuple[str, ...]:
-    """The UUID where the pool knows it, else the index: always text, which is what engines take."""
+def _check_whole(payload: Payload) -> None:
+    if any(device.profile is not None for device in payload.devices):
+        raise Unsupported("a partition is handed out by its UUID, which the specs do not know")
+
+
+def ids_of(payload: Payload) -> tuple[str, ...]:
+    """The UUID where the pool knows it, else the index: always text, which is what engines take.
+
+    Raises `Unsupported` for partitions of devices.
+    """
+    _check_whole(payload)
     known = _uuids(payload.pool, payload.nodes[0].name)
     return tuple(known.get(index, str(index)) for index in _indices(payload))
 

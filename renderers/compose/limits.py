@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.plan import Degraded
-from planner.spec.backend import BackendType
+from planner.spec.backend import BackendType, Engine
 from renderers.compose.devices import DEFAULT_RENDER_GID, guesses_group
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ OF_JOBS: tuple[tuple[Callable[[Payload], bool], str], ...] = (
     ),
     (
         lambda payload: any(item.secret for item in payload.env),
-        "Compose knows no keys of secrets: whoever starts the service has the variables that come from one",
-    ),
-    (
-        lambda payload: bool(payload.job.after),
-        "what it waits for is not enforced: only the planned start comes after it",
+        "Compose knows no keys of secrets: the host has the variables that come from one in secrets.env",
     ),
     (
         lambda payload: bool(payload.job.gres),
@@ -54,6 +50,31 @@ OF_JOBS: tuple[tuple[Callable[[Payload], bool], str], ...] = (
 )
 """When a sentence holds for a job."""
 
+OF_NATIVE: tuple[tuple[Callable[[Payload], bool], str], ...] = (
+    (
+        lambda payload: True,
+        "Apptainer shows it all devices of the host: only a variable says which are its own",
+    ),
+    (
+        lambda payload: payload.cpus is not None or payload.memory_mib is not None,
+        "Apptainer is told no limits of CPUs and memory",
+    ),
+    (
+        lambda payload: any(mount.host is None for mount in payload.job.mounts),
+        "volumes and empty directories have no counterpart: only directories of the host are mounted",
+    ),
+    (
+        lambda payload: payload.job.user is not None,
+        "it runs as whoever runs the schedule, not as the user that the spec names",
+    ),
+)
+"""The same where Apptainer runs containers."""
+
+
+def is_native(payload: Payload) -> bool:
+    """Whether no engine stands between a job and its host."""
+    return payload.cluster.backend.engine is Engine.APPTAINER
+
 
 def degraded(address: str, message: str) -> Degraded:
     """One entry of this back end."""
@@ -63,14 +84,16 @@ def degraded(address: str, message: str) -> Degraded:
 def of_cluster(cluster: Cluster) -> Iterator[Degraded]:
     """What holds for all work of a cluster."""
     for message in (
-        "Compose has no clock: x-planner says when a service starts and how long it may run, and something must do so",
+        "Compose has no clock: install.sh must have been run on each host, and starts are as exact as its own clock",
         "Compose has no queues, quotas or priorities: they are held by the plan alone",
     ):
         yield degraded(f"cluster/{cluster.name}", message)
 
 
-def of_job(payload: Payload) -> Iterator[Degraded]:
-    """What holds for one job."""
-    for holds, message in OF_JOBS:
+def of_job(payload: Payload, elsewhere: tuple[str, ...] = ()) -> Iterator[Degraded]:
+    """What holds for one job; `elsewhere` are the jobs that it waits for and that its host does not run."""
+    for holds, message in (*OF_JOBS, *(OF_NATIVE if is_native(payload) else ())):
         if holds(payload):
             yield degraded(payload.address, message)
+    for parent in elsewhere:
+        yield degraded(payload.address, f"{parent} does not run on its host: only the planned start makes it wait")

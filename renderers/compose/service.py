@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from planner.spec.backend import Engine
 from renderers.compose import words
 from renderers.compose.devices import Access, access_of
 from renderers.payload import EnvVar
@@ -55,8 +54,6 @@ class Service:
 
 def service_of(payload: Payload) -> Service:
     """What runs a job; raises `Unsupported` where no service would do what the plan says."""
-    if payload.cluster.backend.engine is Engine.APPTAINER:
-        raise Unsupported("hosts with Apptainer instead of Docker are not written for yet")
     if not payload.image:
         raise Unsupported("a service needs an image. Name one in the job or in the chosen variant")
     return Service(

@@ -1,6 +1,9 @@
 """The files of one Compose cluster.
 
 CLUSTER/HOST/compose.yaml    one project a host, with a service for each job that the plan puts there
+CLUSTER/HOST/jobs/JOB.sh     instead of it, where Apptainer runs containers: a script a job
+CLUSTER/HOST/schedule.sh     starts and stops them when it is time
+CLUSTER/HOST/install.sh      makes a scheduler of the host run that every minute, by the units beside it or by cron
 """
 
 from __future__ import annotations
@@ -8,14 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.names import without_index
+from planner.spec.backend import Engine
 from renderers import environment
-from renderers.compose import limits, words
+from renderers.compose import limits, native, schedule, words
 from renderers.compose.service import Service, named_volumes, service_of
 from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
 from renderers.refusal import Unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from planner.plan import Degraded, Plan
     from planner.spec.cluster import Cluster
     from planner.specset import SpecSet
@@ -24,30 +31,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """A job with its host and service, or why there is none."""
+    """A job with its host and its service or script, or why there is none."""
 
     payload: Payload
     host: str = ""
     service: Service | None = None
+    script: str = ""
     refusal: str = ""
 
 
 def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
-    """The projects of a cluster's hosts; nothing for a host that the plan leaves idle."""
+    """The files of a cluster's hosts; nothing for a host that the plan leaves idle."""
     made = tuple(map(_made, jobs_of(plan, specset, cluster)))
-    hosts = sorted({item.host for item in made if item.service})
-    notes = tuple(note for item in made for note in _notes(item))
+    written = tuple(item for item in made if not item.refusal)
+    hosts = sorted({item.host for item in written})
+    notes = tuple(note for item in made for note in _notes(item, written))
+    manifests = (
+        manifest
+        for host in hosts
+        for manifest in _of_host(cluster, host, tuple(item for item in written if item.host == host))
+    )
     return Rendered(
-        manifests=tuple(_project(cluster, host, tuple(item for item in made if item.host == host)) for host in hosts),
+        manifests=tuple(sorted(manifests)),
         degraded=(*(limits.of_cluster(cluster) if made else ()), *notes),
     )
 
 
 def _made(payload: Payload) -> _Made:
     try:
-        return _Made(payload=payload, host=words.host_of(payload), service=service_of(payload))
+        host = words.host_of(payload)
+        if payload.cluster.backend.engine is Engine.APPTAINER:
+            return _Made(payload=payload, host=host, script=native.script_of(payload))
+        return _Made(payload=payload, host=host, service=service_of(payload))
     except Unsupported as error:
         return _Made(payload=payload, refusal=str(error))
+
+
+def _of_host(cluster: Cluster, host: str, made: tuple[_Made, ...]) -> Iterator[Manifest]:
+    if any(item.service for item in made):
+        yield _project(cluster, host, made)
+    for item in made:
+        if item.script:
+            yield native.manifest(cluster, host, item.payload, item.script)
+    yield from schedule.files(cluster, host, schedule.entries_of(item.payload for item in made))
 
 
 def _project(cluster: Cluster, host: str, made: tuple[_Made, ...]) -> Manifest:
@@ -64,7 +90,9 @@ def _project(cluster: Cluster, host: str, made: tuple[_Made, ...]) -> Manifest:
     return Manifest(path=f"{cluster.name}/{host}/compose.yaml", text=text, addresses=addresses)
 
 
-def _notes(item: _Made) -> tuple[Degraded, ...]:
+def _notes(item: _Made, written: tuple[_Made, ...]) -> tuple[Degraded, ...]:
     if item.refusal:
         return (limits.degraded(item.payload.address, f"not written: {item.refusal}"),)
-    return tuple(limits.of_job(item.payload))
+    here = {without_index(other.payload.address) for other in written if other.host == item.host}
+    elsewhere = tuple(parent for parent in schedule.parents_of(item.payload) if parent not in here)
+    return tuple(limits.of_job(item.payload, elsewhere))

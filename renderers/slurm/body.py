@@ -8,20 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from planner.spec.backend import Containers
+from renderers import apptainer, variables
 from renderers.refusal import Unsupported
 from renderers.slurm.devices import blocks_of
 from renderers.slurm.header import cpus_per_task
 
 if TYPE_CHECKING:
-    from planner.spec.work import Mount
     from renderers.payload import EnvVar, Payload
 
 _REGISTRY: Final = re.compile(r"(?P<host>[^/#]*[.:][^/#]*|localhost)/(?P<rest>[^#]+)")
-_OF_OTHERS: Final = re.compile(
-    "BASH.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OPTARG|OPTIND|PIPESTATUS|PPID|RANDOM"
-    "|SECONDS|SHELLOPTS|SRANDOM|UID|_|IFS|PATH|LD_.*|(SLURM|SBATCH|SRUN)_.*"
-)
-"""Variables that bash does not keep as they are assigned, or that would change what srun is and does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +47,7 @@ def body(payload: Payload) -> Body:
     return Body(
         start=payload.segment.start,
         end=payload.segment.end,
-        env=tuple(item for item in payload.env if not item.secret and _OF_OTHERS.fullmatch(item.name) is None),
+        env=variables.exported(payload),
         secrets=tuple(item.name for item in payload.env if item.secret),
         foreign=payload.facts.foreign_visible_devices if payload.facts else (),
         processes=_processes(payload),
@@ -92,35 +87,18 @@ def _unsplit(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _started(payload: Payload) -> tuple[str, ...]:
-    command = _command(payload)
+    command = variables.command_of(payload)
     match _containers(payload):
         case Containers.APPTAINER:
-            return _apptainer(payload, command)
+            return apptainer.command_of(payload, command)
         case _ if command:
             return command
         case _:
             raise Unsupported("Slurm starts commands, and the job has none. Write its command")
 
 
-def _command(payload: Payload) -> tuple[str, ...]:
-    """The job's command, started by `env` where it has variables that the script itself must not have."""
-    handed = tuple(
-        f"{item.name}={item.value}" for item in payload.env if not item.secret and _OF_OTHERS.fullmatch(item.name)
-    )
-    if handed and not payload.command:
-        raise Unsupported(f"{handed[0].partition('=')[0]} can be set only for a command. Write the job's command")
-    return ("env", *handed, *payload.command) if handed else payload.command
-
-
-def _apptainer(payload: Payload, command: tuple[str, ...]) -> tuple[str, ...]:
-    flag = payload.facts.apptainer_flag if payload.facts else None
-    binds = tuple(word for mount in _bound(payload) for word in ("--bind", _bind(mount)))
-    verb = "exec" if command else "run"
-    return ("apptainer", verb, *((flag,) if flag else ()), *binds, apptainer_image(payload.image), *command)
-
-
 def _pyxis(payload: Payload) -> tuple[str, ...]:
-    mounts = ",".join(_bind(mount) for mount in _bound(payload))
+    mounts = ",".join(apptainer.bind(mount) for mount in apptainer.bound(payload))
     return (
         f"--container-image={pyxis_image(payload.image)}",
         *((f"--container-mounts={mounts}",) if mounts else ()),
@@ -132,23 +110,3 @@ def pyxis_image(image: str) -> str:
     match = _REGISTRY.fullmatch(image)
     local = image.startswith(("/", "./")) or image.endswith(".sqsh") or "://" in image
     return image if match is None or local else f"{match['host']}#{match['rest']}"
-
-
-def apptainer_image(image: str) -> str:
-    """An image reference as Apptainer reads it: a file, or a URI; a plain reference is a registry's."""
-    if "://" in image or image.startswith(("/", "./")) or image.endswith(".sif"):
-        return image
-    return f"docker://{image.replace('#', '/')}"
-
-
-def _bound(payload: Payload) -> tuple[Mount, ...]:
-    return tuple(mount for mount in payload.job.mounts if mount.host is not None)
-
-
-def _bind(mount: Mount) -> str:
-    for path in (mount.host or "", mount.path):
-        if re.search(r"[,:\\]", path):
-            raise Unsupported(
-                f"the path '{path}' of a mount holds ',', ':' or '\\', which container tools read as their own"
-            )
-    return f"{mount.host}:{mount.path}" + (":ro" if mount.read_only else "")

@@ -55,7 +55,8 @@ class Edge:
 
     def projects(self) -> dict[str, Any]:
         """The projects by path, parsed and valid."""
-        found = {item.path: yaml.safe_load(item.text) for item in self.rendered.manifests}
+        texts = {item.path: item.text for item in self.rendered.manifests if item.path.endswith("/compose.yaml")}
+        found = {path: yaml.safe_load(text) for path, text in texts.items()}
         for project in found.values():
             assert [error.message for error in validator().iter_errors(project)] == []
         return found

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from renderers.slurm.body import apptainer_image, pyxis_image
+from renderers.apptainer import apptainer_image
+from renderers.slurm.body import pyxis_image
 from tests.renderers.fleet import a_node
 from tests.renderers.slurm.site import POOL, a_cluster, a_site, lint, whole_nodes
 
