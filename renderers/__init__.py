@@ -50,6 +50,8 @@ def verify(rendered: Rendered, plan: Plan, specset: SpecSet, parse: Callable[[st
 
 def _of_cluster(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     made = RENDERERS[cluster.backend.type](plan, specset, cluster)
+    if cluster.backend.type is BackendType.KUBERNETES:
+        return made
     services = {
         service.address
         for service in plan.services

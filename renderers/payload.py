@@ -116,12 +116,15 @@ def _payloads(plan: Plan, specset: SpecSet, cluster: Cluster) -> Iterator[Payloa
     for placement in sorted(plan.placements, key=lambda item: item.address):
         here = tuple(segment for segment in placement.segments if segment.cluster == cluster.name)
         if here and placement.address.startswith("job/"):
-            yield _payload(placement, here, specset, cluster)
+            job = specset.job(without_index(placement.address).partition("/")[2])
+            yield payload_of(job, placement, here, specset, cluster)
 
 
-def _payload(placement: Placement, here: tuple[Segment, ...], specset: SpecSet, cluster: Cluster) -> Payload:
+def payload_of(
+    job: Job, placement: Placement, here: tuple[Segment, ...], specset: SpecSet, cluster: Cluster
+) -> Payload:
+    """`job` as it runs in one cluster by these segments of its placement."""
     segment = here[0]
-    job = specset.job(without_index(placement.address).partition("/")[2])
     pool = cluster.pool(segment.pool.rpartition("/")[2])
     variant = next(way for way in job.ways() if way.name == segment.variant)
     accelerator = specset.catalog.get(segment.model) if segment.model else None

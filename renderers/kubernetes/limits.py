@@ -111,8 +111,8 @@ def of_phases(cluster: Cluster) -> Degraded:
     """What holds where quotas change within the plan."""
     return degraded(
         f"cluster/{cluster.name}",
-        "its quotas change within the plan: apply each folder below phases/ when it begins; that takes nothing from "
-        "running work where it lowers a quota below its use",
+        "quotas or replicas change within the plan: apply each folder below phases/ when it begins; that takes nothing "
+        "from running jobs where it lowers a quota below its use",
     )
 
 

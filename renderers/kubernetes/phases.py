@@ -1,4 +1,4 @@
-"""Quota over time: for each phase of the plan, the objects whose quotas differ between phases."""
+"""What changes over time: for each phase of the plan, the objects whose quotas or replicas differ between phases."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Phase:
     manifests: tuple[Manifest, ...]
 
 
-def phases_of(scene: Scene, quota_objects: Callable[[Scene, int], Iterable[Manifest]]) -> tuple[Phase, ...]:
-    """The phases of a cluster; none where its quotas stay as they are.
+def phases_of(scene: Scene, moments: Iterable[int], objects: Callable[[int], Iterable[Manifest]]) -> tuple[Phase, ...]:
+    """The phases of a cluster, each from one of `moments` on; none where all stays as it is.
 
     Each holds every object that any phase changes and no other.
     """
     trees: list[tuple[int, dict[str, Manifest]]] = []
-    for moment in scene.moments():
-        tree = {manifest.path: manifest for manifest in quota_objects(scene, moment)}
+    for moment in sorted({scene.begin, *moments}):
+        tree = {manifest.path: manifest for manifest in objects(moment)}
         if not trees or tree != trees[-1][1]:
             trees.append((moment, tree))
     if len(trees) == 1:
@@ -48,13 +48,18 @@ def _phase(scene: Scene, moment: int, manifests: list[Manifest]) -> Phase:
     start = format_time(moment)
     # Without colons, which file systems and archives of Windows refuse.
     folder = f"{scene.cluster.name}/{FOLDER}/{start.replace('-', '').replace(':', '')}"
-    within = len(f"{scene.cluster.name}/{CLUSTER_FOLDER}/")
-    moved = [replace(manifest, path=f"{folder}/{manifest.path[within:]}") for manifest in manifests]
+    moved = sorted(replace(manifest, path=f"{folder}/{_flat(manifest.path)}") for manifest in manifests)
     names = [manifest.path.rpartition("/")[2] for manifest in moved]
     listing = Manifest(
         path=f"{folder}/kustomization.yaml", text=environment.render("kubernetes/kustomization.yaml.j2", paths=names)
     )
     return Phase(start=start, folder=folder, manifests=(*moved, listing))
+
+
+def _flat(path: str) -> str:
+    """The name of a file in the folder of a phase; that of an object in a namespace begins with the namespace."""
+    _, folder, name = path.split("/")
+    return name if folder == CLUSTER_FOLDER else f"{folder}-{name}"
 
 
 def files_of(phases: Iterable[Phase]) -> Iterator[Manifest]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from planner.spec.backend import Queueing, Workload
 from planner.specset.manifests import manifest_template
 from renderers import environment
-from renderers.kubernetes import access, claims, kai, kueue, limits, volcano
+from renderers.kubernetes import access, claims, kai, kueue, limits, services, volcano
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.gangs import KINDS_WITH_TEMPLATES
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
 from renderers.kubernetes.phases import files_of, phases_of
 from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, scene_of
+from renderers.kubernetes.serving import replica_sets
 from renderers.kubernetes.topology import node_labels
 from renderers.kubernetes.workload import Setting, job_of
 from renderers.manifest import Manifest, Rendered
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from renderers.kubernetes.flavors import Flavor
     from renderers.kubernetes.phases import Phase
     from renderers.kubernetes.scene import Scene
+    from renderers.kubernetes.serving import ReplicaSet
     from renderers.payload import Payload
 
 
@@ -58,11 +60,20 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     scene = scene_of(plan, specset, cluster)
     manifests = [*_namespaces(specset.teams, cluster), *access.objects(specset, cluster)]
     manifests += claims.classes(cluster, specset.catalog)
-    phases: tuple[Phase, ...] = ()
-    if (writer := _WRITERS.get(cluster.backend.queueing)) is not None:
-        manifests += (*writer.fixed(scene), *writer.quotas(scene, scene.begin))
-        phases = phases_of(scene, writer.quotas)
     notes = list(limits.of_cluster(cluster, scene.flavors))
+    serving = _serving(replica_sets(plan, specset, cluster), scene, notes)
+    writer = _WRITERS.get(cluster.backend.queueing)
+
+    def changing(moment: int) -> Iterator[Manifest]:
+        if writer is not None:
+            yield from writer.quotas(scene, moment)
+        for made, team, flavor in serving:
+            yield services.replicas_object(made, team, flavor, made.at(moment))
+
+    starts = {start for made, _, _ in serving for start, _ in made.steps}
+    phases = phases_of(scene, {*(scene.moments() if writer else ()), *starts}, changing)
+    manifests += (*(writer.fixed(scene) if writer else ()), *changing(scene.begin))
+    manifests += services.fixed_objects([made for made, _, _ in serving], {team.name: team for team in specset.teams})
     for team in specset.teams:
         notes += limits.of_team(team, scene.parts(team.name, scene.begin), cluster.backend.queueing)
     if phases:
@@ -77,6 +88,28 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
         notes += said
     lists = _lists(cluster, manifests, phases)
     return Rendered(manifests=(*manifests, *files_of(phases), *lists), degraded=tuple(notes))
+
+
+def _serving(sets: Sequence[ReplicaSet], scene: Scene, notes: list[Degraded]) -> list[tuple[ReplicaSet, Team, Flavor]]:
+    """The replicas that can be written, each with its team and flavor; `notes` grow by what is to say of them."""
+    teams, found = {team.name: team for team in scene.teams}, []
+    for made in sets:
+        team, flavor = teams[made.service.team], flavor_of(made.one, scene.flavors)
+        try:
+            services.replicas_object(made, team, flavor, 0)
+        except Unsupported as reason:
+            notes.append(limits.degraded(made.one.address, f"not written: {reason}."))
+            continue
+        found.append((made, team, flavor))
+        notes += (limits.degraded(made.one.address, text) for text in limits.of_job(made.one))
+    return found
+
+
+def flavor_of(payload: Payload, flavors: Sequence[Flavor]) -> Flavor:
+    """The flavor of the nodes that a payload runs on."""
+    vendor = payload.facts.vendor if payload.facts else None
+    candidates = [flavor for flavor in flavors if payload.pool.name in flavor.pools]
+    return next((item for item in candidates if item.vendor == vendor), candidates[0])
 
 
 def _namespaces(teams: Sequence[Team], cluster: Cluster) -> Iterator[Manifest]:
@@ -116,13 +149,10 @@ def _job(payload: Payload, setting: Setting) -> tuple[list[Manifest], list[Degra
 
 
 def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], specset: SpecSet) -> Setting:
-    vendor = payload.facts.vendor if payload.facts else None
-    candidates = [flavor for flavor in flavors if payload.pool.name in flavor.pools]
-    flavor = next((item for item in candidates if item.vendor == vendor), candidates[0])
     setting = Setting(
         namespace=namespace_of(team),
         team_is_namespace=namespace_of(team) == team.name,
-        flavor=flavor,
+        flavor=flavor_of(payload, flavors),
         workload=payload.cluster.backend.workload,
     )
     name = payload.job.template
@@ -161,7 +191,7 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 _ORDER: Final = (
     *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "deviceclass"),
     *("flavor", "cohort", "queue", "resourceclaimtemplate"),
-    *("runtime", "service", "podgroup"),
+    *("runtime", "service", "poddisruptionbudget", "podgroup", "deployment", "leaderworkerset"),
     *(kind.prefix for kind in KINDS.values()),
 )
 

@@ -11,6 +11,8 @@ from renderers.kubernetes.phases import FOLDER as PHASES
 from renderers.kubernetes.pod import ADDRESS, node_names
 from renderers.kubernetes.reading import pods_in, pods_over
 from renderers.kubernetes.resources import requests_of
+from renderers.kubernetes.serving import replica_sets
+from renderers.kubernetes.terms import begin_of
 from renderers.payload import jobs_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from planner.spec.cluster import Cluster
     from planner.specset import SpecSet
     from renderers.kubernetes.reading import Pods
+    from renderers.kubernetes.serving import ReplicaSet
     from renderers.payload import Payload
 
 Tree = dict[str, Any]
@@ -31,11 +34,14 @@ WRITTEN: Final = WORKLOADS | frozenset(
         "ClusterQueue",
         "ClusterTrainingRuntime",
         "Cohort",
+        "Deployment",
         "DeviceClass",
         "HyperNode",
         "Kustomization",
+        "LeaderWorkerSet",
         "LocalQueue",
         "Namespace",
+        "PodDisruptionBudget",
         "PodGroup",
         "PriorityClass",
         "Queue",
@@ -73,7 +79,25 @@ def verify(
     for folder in sorted({path.rpartition("/")[0] for path in phases}):
         faults += _listed({path: each for path, each in phases.items() if path.startswith(f"{folder}/")}, folder)
     faults += _jobs(objects, [job for job in jobs_of(plan, specset, cluster) if job.address not in refused])
+    faults += _replicas(
+        objects,
+        [each for each in replica_sets(plan, specset, cluster) if each.one.address not in refused],
+        begin_of(plan),
+    )
     return tuple(faults)
+
+
+def _replicas(objects: Sequence[Tree], planned: Sequence[ReplicaSet], begin: int) -> Iterator[str]:
+    """Whether as many replicas are written for each service as there are when the plan begins."""
+    written, wanted = Counter[str](), Counter[str]()
+    for item in objects:
+        if item["kind"] in {"Deployment", "LeaderWorkerSet"}:
+            written[item["metadata"]["annotations"][ADDRESS]] += item["spec"]["replicas"]
+    for each in planned:
+        wanted[each.one.address] += each.at(begin)
+    for address in sorted({*written, *wanted}):
+        if written[address] != wanted[address]:
+            yield f"{address}: replicas: written {written[address]}, planned {wanted[address]}"
 
 
 def _shapes(documents: Mapping[str, Sequence[Any]]) -> Iterator[str]:

@@ -107,7 +107,8 @@ def test_a_service_has_no_files_yet_and_that_is_told() -> None:
         "apiVersion: planner/v1\nkind: Service\nname: chat\nteam: nlp\nimage: r/s:1\ncommand: [serve]\ngpus: 1\n"
         "load: [{when: otherwise, qps: 1}]\nservice_time: 100ms\nlatency_target: 1s\n"
     )
-    specs = specset_of(FLEET, service)
+    hpc = FLEET.replace("backend: kubernetes", "backend: slurm", 1)
+    specs = specset_of(hpc, service)
     step = ServiceStep(
         start=START,
         end="2026-12-01T01:00:00Z",

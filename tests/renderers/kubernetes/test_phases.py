@@ -94,8 +94,8 @@ def test_the_index_lists_phases_in_order_and_kustomize_takes_each_alone() -> Non
 
 
 def test_that_lowering_a_quota_stops_nothing_is_told() -> None:
-    assert any("running work" in item.message for item in rendered(fleet_with(NIGHT)).degraded)
-    assert not any("running work" in item.message for item in rendered(FLEET).degraded)
+    assert any("running jobs" in item.message for item in rendered(fleet_with(NIGHT)).degraded)
+    assert not any("running jobs" in item.message for item in rendered(FLEET).degraded)
 
 
 def test_the_plans_own_schedule_gives_the_guarantee() -> None:

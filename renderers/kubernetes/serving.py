@@ -1,0 +1,124 @@
+"""Services of the plan: replicas that are alike as one Deployment, or as one LeaderWorkerSet where each has nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.plan import NodeUse, Placement
+from planner.spec.job import Job
+from planner.spec.work import Work
+from planner.units import parse_time
+from renderers.payload import payload_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner.plan import Plan, Segment, ServicePlan, ServiceStep
+    from planner.spec.cluster import Cluster
+    from planner.spec.service import Service
+    from planner.specset import SpecSet
+    from renderers.payload import Payload
+
+_FOR_EVER: Final = 0
+"""A service has no time limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Some replicas of one step: how many, and what one of them is (the nodes and devices of the first)."""
+
+    replicas: int
+    segment: Segment
+    nodes: tuple[NodeUse, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What replicas of one object have in common."""
+        shapes = tuple(
+            tuple(sorted((device.profile or "", device.share or "") for device in node.devices)) for node in self.nodes
+        )
+        return self.segment.pool, self.segment.variant, shapes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSet:
+    """Replicas that are alike: one of them as a payload, where any of them ever is, and how many from when on.
+
+    `steps` are pairs of a moment (seconds since 1970 UTC) and a number; before the first there are none.
+    """
+
+    service: Service
+    name: str
+    one: Payload
+    nodes: tuple[str, ...]
+    steps: tuple[tuple[int, int], ...]
+
+    def at(self, moment: int) -> int:
+        """How many replicas there are at a moment."""
+        return next((count for start, count in reversed(self.steps) if start <= moment), 0)
+
+
+def replica_sets(plan: Plan, specset: SpecSet, cluster: Cluster) -> tuple[ReplicaSet, ...]:
+    """All replicas in a cluster, service by service."""
+    return tuple(made for planned in plan.services for made in _sets(planned, specset, cluster))
+
+
+def _sets(planned: ServicePlan, specset: SpecSet, cluster: Cluster) -> Iterator[ReplicaSet]:
+    service = specset.service(planned.address.partition("/")[2])
+    first: dict[tuple[Any, ...], Share] = {}
+    nodes: dict[tuple[Any, ...], set[str]] = {}
+    counts: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for step in planned.steps:
+        here: dict[tuple[Any, ...], int] = {}
+        for share in _shares(step, service.replicas.step):
+            if share.segment.cluster == cluster.name:
+                first.setdefault(share.key, share)
+                nodes.setdefault(share.key, set()).update(node.name for node in share.segment.nodes)
+                here[share.key] = here.get(share.key, 0) + share.replicas
+        begin = parse_time(step.start, "UTC")
+        for key in sorted({*counts, *here}):
+            counts.setdefault(key, []).append((begin, here.get(key, 0)))
+    for number, key in enumerate(sorted(first), start=1):
+        name = service.name if len(first) == 1 else f"{service.name}-{number}"
+        one = _payload(service, planned, first[key], specset, cluster)
+        yield ReplicaSet(service=service, name=name, one=one, nodes=tuple(sorted(nodes[key])), steps=tuple(counts[key]))
+
+
+def _shares(step: ServiceStep, together: int) -> Iterator[Share]:
+    """The segments of a step with their replicas: one each, and in the last ones `together`, as their sum says."""
+    extra = step.replicas - len(step.segments)
+    several = extra // (together - 1) if together > 1 else 0
+    for index, segment in enumerate(step.segments):
+        replicas = together if index >= len(step.segments) - several else 1
+        yield Share(replicas=replicas, segment=segment, nodes=_one_of(segment, replicas))
+
+
+def _one_of(segment: Segment, replicas: int) -> tuple[NodeUse, ...]:
+    """The nodes and devices of the first of several replicas."""
+    if len(segment.nodes) >= replicas and len(segment.nodes) % replicas == 0:
+        return segment.nodes[: len(segment.nodes) // replicas]
+    total = sum(len(node.devices) for node in segment.nodes)
+    each = int(Fraction(total, replicas))
+    node = segment.nodes[0]
+    return (node.model_copy(update={"devices": node.devices[:each]}),)
+
+
+def _payload(service: Service, planned: ServicePlan, share: Share, specset: SpecSet, cluster: Cluster) -> Payload:
+    """One replica, as a job that never ends."""
+    fields = {name: getattr(service, name) for name in Work.model_fields if name != "kind"}
+    job = Job.model_construct(**fields)
+    segment = share.segment.model_copy(update={"nodes": share.nodes})
+    placement = Placement(
+        address=planned.address,
+        spec=planned.spec,
+        team=planned.team,
+        priority=planned.priority,
+        submitted=segment.start,
+        gpus=sum(len(node.devices) for node in share.nodes),
+        finish=segment.end,
+        limit_seconds=_FOR_EVER,
+        segments=(segment,),
+    )
+    return payload_of(job, placement, (segment,), specset, cluster)
