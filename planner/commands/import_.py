@@ -1,4 +1,4 @@
-"""`planner import`: existing manifests and scripts as Job specs, with what they came from as templates."""
+"""`planner import`: existing manifests, compose files and scripts as Job specs with templates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @options.verb(
     "import",
-    "Turn existing manifests and sbatch scripts into Job specs.",
+    "Turn existing manifests, compose files and sbatch scripts into Job specs.",
     "planner import jobs/*.yaml --team vision --out specs",
     "planner import train.sbatch --out specs",
     "planner import --from kubernetes --duration 24h --out specs",
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def command(
     files: tuple[Path, ...], source: str | None, out: Path | None, models: tuple[str, ...], **words: str
 ) -> Exit:
-    """Read Jobs, JobSets and PyTorchJobs of Kubernetes, and scripts of sbatch, as Job specs.
+    """Read Jobs, JobSets and PyTorchJobs of Kubernetes, compose files, and scripts of sbatch, as Job specs.
 
     What no field can say stays in the template, and is told job by job. Values of environment variables are never
     written, and files that are there are never replaced.

@@ -1,21 +1,23 @@
-"""Files to import, told apart by what is in them: scripts of sbatch, manifests in YAML, lists in JSON."""
+"""Files to import, told apart by what is in them: scripts of sbatch, manifests, compose projects; YAML or JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Any, Final
 
 from planner import yamlio
 from planner.diagnostics import SpecError, UsageError
 from planner.discovery.found import Text
 from planner.discovery.imports.batch import is_script, script
+from planner.discovery.imports.compose import is_project, project
 from planner.discovery.imports.imported import ImportWish, Result, named_apart
 from planner.discovery.imports.manifests import cleaned, key_of, manifests
-from planner.discovery.kubernetes.objects import Thing, mappings, things
+from planner.discovery.kubernetes.objects import Thing, things
 from planner.discovery.models import Models
 from planner.source import SourceFile
 
-_LIVE = ("status", "resourceVersion", "managedFields")
+_LIVE: Final = ("status", "resourceVersion", "managedFields")
 
 
 def imported(files: Iterable[Text], wish: ImportWish, models: Models) -> tuple[Result, ...]:
@@ -25,9 +27,11 @@ def imported(files: Iterable[Text], wish: ImportWish, models: Models) -> tuple[R
     found: dict[str, Thing] = {}
     originals: dict[str, bytes] = {}
     for text in (each for each in ordered if not is_script(each.data)):
-        mine = list(_objects(text))
+        trees = _trees(text)
+        results += [one for tree in trees if is_project(tree) for one in project(text.name, tree, wish)]
+        mine = [thing for tree in trees if not is_project(tree) for thing in _objects(text.name, tree)]
         found |= {key_of(thing): thing for thing in mine}
-        if len(mine) == 1 and _is_as_written(mine[0]) and not text.data.lstrip().startswith(b"{"):
+        if len(mine) == len(trees) == 1 and _is_as_written(mine[0]) and not _is_json(text):
             originals[key_of(mine[0])] = text.data
     return named_apart([*results, *manifests((found[key] for key in sorted(found)), wish, models, originals)])
 
@@ -37,18 +41,24 @@ def _is_as_written(thing: Thing) -> bool:
     return cleaned(thing.tree) == thing.tree and not any(key in thing.tree for key in _LIVE)
 
 
-def _objects(text: Text) -> Iterator[Thing]:
-    if text.data.lstrip().startswith(b"{"):
-        yield from things([text])
-        return
+def _is_json(text: Text) -> bool:
+    return text.data.lstrip().startswith(b"{")
+
+
+def _trees(text: Text) -> list[Any]:
+    """The documents of a file."""
+    if _is_json(text):
+        try:
+            return [json.loads(text.data)]
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"'{text.name}' is not JSON: {error}") from None
     documents, faults = yamlio.read(SourceFile(text.name, text.data), every_key=True)
     if faults:
         raise SpecError(faults)
-    for document in documents:
-        if document.value is None:
-            continue
-        if not isinstance(document.value, dict) or "apiVersion" not in document.value:
-            raise UsageError(f"'{text.name}' is neither a manifest of Kubernetes nor a script with #SBATCH lines")
-        items = [document.value] if "items" not in document.value else mappings(document.value["items"])
-        for item in items:
-            yield from things([Text(name=text.name, data=json.dumps(item).encode())])
+    return [document.value for document in documents if document.value is not None]
+
+
+def _objects(name: str, tree: Any) -> tuple[Thing, ...]:
+    if not isinstance(tree, dict) or "apiVersion" not in tree:
+        raise UsageError(f"'{name}' is neither a manifest of Kubernetes, nor a compose file, nor a script for sbatch")
+    return things([Text(name=name, data=json.dumps(tree).encode())])

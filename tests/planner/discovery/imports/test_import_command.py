@@ -117,6 +117,6 @@ def test_wrong_arguments_are_refused(
 def test_a_file_that_is_no_workload_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.yaml").write_text("a: 1\n")
     assert main(["import", str(tmp_path / "x.yaml")]) == 64
-    assert "neither a manifest of Kubernetes nor a script" in capsys.readouterr().err
+    assert "neither a manifest of Kubernetes, nor a compose file" in capsys.readouterr().err
     (tmp_path / "x.yaml").write_text("a: [\n")
     assert main(["import", str(tmp_path / "x.yaml")]) == 3
