@@ -6,6 +6,7 @@ a latency target says only whether one request alone is fast enough, never how m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -82,8 +83,24 @@ def size(milliqps: int, server: Server, allowed: Replicas, *, concurrent: int = 
     by_rate = ceil_fraction(milliqps / usable) if milliqps else 0
     by_peak = -(-concurrent // server.concurrency)
     needed = _stepped(max(by_rate, by_peak, allowed.least), allowed)
-    replicas = needed if allowed.most is None else min(needed, allowed.most)
+    replicas = needed if allowed.most is None or needed <= allowed.most else _reachable(allowed, allowed.most)
     return Sizing(needed=needed, replicas=replicas, capacity_milliqps=int(one * replicas))
+
+
+def usable_mib(memory_mib: int, reserve_ppm: int) -> int:
+    """What a server takes of a device's memory, rounded down: that much it can use, and keeps from others."""
+    return memory_mib * reserve_ppm // _MILLION
+
+
+def degree(need_mib: int, memory_mib: int, reserve_ppm: int, parallel: Sequence[int]) -> int | None:
+    """The least degree of parallelism whose devices hold so much together; None when none does."""
+    each = usable_mib(memory_mib, reserve_ppm)
+    return min((devices for devices in parallel if devices * each >= need_mib), default=None)
+
+
+def _reachable(allowed: Replicas, most: int) -> int:
+    """The highest number of whole steps from the least that is not above `most`."""
+    return allowed.least + max(0, most - allowed.least) // allowed.step * allowed.step
 
 
 def _stepped(replicas: int, allowed: Replicas) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from planner.compile import market, quotas
@@ -44,7 +45,7 @@ class Candidate:
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
     `lost_seconds` a run on the spot market is expected to lose; `extra_micros_per_slot` counts against the mode beside
-    cash and power.
+    cash and power. `milliqps` is what one replica of a service serves there.
     """
 
     variant: str
@@ -59,6 +60,7 @@ class Candidate:
     power_milliwatts: int
     lost_seconds: int = 0
     extra_micros_per_slot: int = 0
+    milliqps: Fraction = Fraction(0)
 
     @property
     def name(self) -> str:

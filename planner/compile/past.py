@@ -58,8 +58,16 @@ def earlier(placement: Placement | None, candidates: Sequence[Candidate], horizo
         return None
     segment = placement.segments[0]
     offset = units.parse_time(segment.start, "UTC") - horizon.start
+    found = seat(segment, candidates)
+    if found is None or offset < 0 or offset % horizon.slot_seconds:
+        return None
+    return Previous(mode=found[0], start=offset // horizon.slot_seconds, nodes=found[1])
+
+
+def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[tuple[int, int], ...]] | None:
+    """The mode of a segment and its `(node, devices)`; None where its mode is gone."""
     mode = next((at for at, candidate in enumerate(candidates) if _same(candidate, segment)), None)
-    if mode is None or offset < 0 or offset % horizon.slot_seconds:
+    if mode is None:
         return None
     pool = candidates[mode].site.pool
     positions = {name: at for at, name in enumerate(pool.nodes)}
@@ -68,7 +76,7 @@ def earlier(placement: Placement | None, candidates: Sequence[Candidate], horizo
         if node.name in positions:
             at = positions[node.name]
             held[at] = held.get(at, 0) + len(node.devices) if pool.is_own else pool.devices_per_node
-    return Previous(mode=mode, start=offset // horizon.slot_seconds, nodes=tuple(sorted(held.items())))
+    return mode, tuple(sorted(held.items()))
 
 
 def _same(candidate: Candidate, segment: Segment) -> bool:

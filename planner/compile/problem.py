@@ -16,6 +16,7 @@ from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
+from planner.compile.services import Scope, Serving, layer_task, services
 from planner.compile.tasks import Ground, Work, frozen, task, timed
 from planner.compile.unsupported import place_of, refused
 from planner.diagnostics import Diagnostic, Severity, SpecError
@@ -48,6 +49,7 @@ class Compiled:
     rows: quotas.Rows
     works: tuple[Work, ...]
     cooling: tuple[int, ...]
+    servings: tuple[Serving, ...] = ()
     frozen: frozenset[str] = frozenset()
 
 
@@ -87,9 +89,12 @@ def compiled(
     )  # fmt: skip
     works = tuple(timed(work, ground) for work in works)
     nodes = tuple(_nodes(pool, horizon, seen, until) for pool, until in zip(pools, cooling, strict=True))
+    serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
+    works += serving.works
     problem, held = _problem(works, ground, pools, nodes, specset, thawed)
     return Compiled(
         specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
+        servings=serving.servings,
         works=tuple(_held(work, kept) for work, kept in zip(works, held, strict=True)),
         frozen=frozenset(work.address for work, kept in zip(works, held, strict=True) if kept is not None),
     )  # fmt: skip
@@ -261,13 +266,15 @@ def _problem(
     longest = max((horizon.length(each.expected_seconds) for work in works for each in work.candidates), default=0)
     spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest, ground.expenses)
     array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows))
-    positions = _positions(works)
+    positions = _positions([work for work in works if work.layer is None])
     after = {id(job): _after(job, positions) for job in specset.jobs}
     tasks = tuple(
         task(
             work, ground, array_row=of_array.get(id(work.job)), budgets=spending.of(work.job.team),
             after=after[id(work.job)],
         )
+        if work.layer is None
+        else layer_task(work, ground, budgets=spending.of(work.job.team))
         for work in works
     )  # fmt: skip
     closures = [[tuple((each.start, each.end) for each in node.closures) for node in members] for members in nodes]

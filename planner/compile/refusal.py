@@ -43,6 +43,7 @@ class Code(StrEnum):
     TAINT = "taint"
     DENIED = "denied"
     SPEED_UNKNOWN = "speed_unknown"
+    LATENCY = "latency"
     DURATION_LIMIT = "duration_limit"
     MAX_COST = "max_cost"
     FAILED = "failed"
@@ -53,6 +54,7 @@ class Code(StrEnum):
     DEPENDENCY = "dependency"
     CAPACITY = "capacity"
     QUOTA = "quota"
+    REPLICAS = "replicas"
     BUDGET = "budget"
     NOT_WORTH = "not_worth"
     NOT_FOUND = "not_found"
@@ -77,6 +79,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.TAINT: Category.FIXABLE,
     Code.DENIED: Category.FIXABLE,
     Code.SPEED_UNKNOWN: Category.FIXABLE,
+    Code.LATENCY: Category.FIXABLE,
     Code.DURATION_LIMIT: Category.FIXABLE,
     Code.MAX_COST: Category.FIXABLE,
     Code.FAILED: Category.FIXABLE,
@@ -87,6 +90,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.DEPENDENCY: Category.WAIT,
     Code.CAPACITY: Category.WAIT,
     Code.QUOTA: Category.WAIT,
+    Code.REPLICAS: Category.FIXABLE,
     Code.BUDGET: Category.WAIT,
     Code.NOT_WORTH: Category.FIXABLE,
     Code.NOT_FOUND: Category.WAIT,

@@ -51,10 +51,23 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """`replicas` of the service at `address` in slots `[start, end)`; `least`: they are of its `replicas.min`."""
+
+    address: str
+    number: int
+    replicas: int
+    start: int
+    end: int
+    least: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One thing to be placed: `candidates` are aligned with its task's modes, `refusals` are of all other pools.
 
-    `later`: it may only start after the horizon. `offered`: some pool of the fleet can run it at some time.
+    `layer` is what it is of a service, for which `job` stands in, and `held` where that was before. `later`: it may
+    only start after the horizon. `offered`: some pool of the fleet can run it at some time.
     """
 
     address: str
@@ -66,6 +79,8 @@ class Work:
     before: Placement | None = None
     later: bool = False
     offered: bool = True
+    layer: Layer | None = None
+    held: Previous | None = None
 
 
 def least_work(wishes: Sequence[Wish], speeds: Speeds) -> Fraction:

@@ -13,7 +13,7 @@ from planner.spec.job import Job
 from planner.spec.service import Service
 from planner.spec.snapshot import Snapshot
 from planner.spec.team import Quota, QuotaWindow, Team
-from planner.spec.work import Within
+from planner.spec.work import Market, Within, Work
 from planner.specset.model import address_of_spec
 
 if TYPE_CHECKING:
@@ -37,12 +37,13 @@ def _rule(code: str, kind: type[Envelope], what: str, instead: str, found: Calla
     return Unsupported(code=code, kind=kind, what=what, instead=instead, found=found)
 
 
-def _requests(job: Job) -> Iterator[GpuRequest]:
-    asked = (job.gpus, *(variant.gpus for variant in job.variants), *(role.gpus for role in job.roles))
+def _requests(job: Work) -> Iterator[GpuRequest]:
+    roles = job.roles if isinstance(job, Job) else ()
+    asked = (job.gpus, *(variant.gpus for variant in job.variants), *(role.gpus for role in roles))
     yield from (gpus for gpus in asked if gpus is not None)
 
 
-def _within(job: Job, *places: Within, required: bool | None = None) -> bool:
+def _within(job: Work, *places: Within, required: bool | None = None) -> bool:
     return job.topology is not None and job.topology.within in places and required in {None, job.topology.required}
 
 
@@ -51,10 +52,15 @@ def _parts(quota: Quota) -> tuple[Quota | QuotaWindow, ...]:
 
 
 FEATURES: Final[tuple[Unsupported, ...]] = (
-    _rule("PLAN601", Service, "services", "leave services out of the tree for now", lambda spec: True),
-    _rule("PLAN602", Job, "shares of a device", "ask for whole devices",
+    _rule("PLAN601", Service, "replicas that are spread evenly", "leave spread out",
+          lambda service: service.spread is not None),
+    _rule("PLAN604", Service, "services on the spot market", "leave market out",
+          lambda service: service.market.spot is not Market.NEVER),
+    _rule("PLAN611", Service, "a pinned start of a service", "leave pin.start out",
+          lambda service: service.pin is not None and service.pin.start is not None),
+    _rule("PLAN602", Work, "shares of a device", "ask for whole devices",
           lambda job: any(ask.is_fraction for ask in _requests(job))),
-    _rule("PLAN603", Job, "partitions", "ask for whole devices",
+    _rule("PLAN603", Work, "partitions", "ask for whole devices",
           lambda job: any(ask.partition for ask in _requests(job))),
     _rule("PLAN603", Cluster, "pools with partitions", "leave partitions out",
           lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
@@ -68,15 +74,15 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN608", Quota, "a part of the guarantee kept free for unplanned work", "leave unplanned out",
           lambda quota: any(part.unplanned for part in _parts(quota))),
     _rule("PLAN609", Job, "elastic replicas", "ask for a fixed number of gpus", lambda job: job.replicas is not None),
-    _rule("PLAN610", Job, "topology within a socket, rack, NVLink domain or cluster",
+    _rule("PLAN610", Work, "topology within a socket, rack, NVLink domain or cluster",
           "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.RACK, Within.NVLINK_DOMAIN, Within.CLUSTER)),
     _rule("PLAN610", Cluster, "a reserve of rented nodes, or by racks or NVLink domains that the pool does not state",
           "state the domains, count it per pool, or leave reserve out",
           lambda cluster: any(pool.reserve is not None and not is_kept(pool) for pool in cluster.pools)),
-    _rule("PLAN611", Job, "pinned device indices", "pin the nodes only",
+    _rule("PLAN611", Work, "pinned device indices", "pin the nodes only",
           lambda job: job.pin is not None and bool(job.pin.devices)),
-    _rule("PLAN612", Job, "the cost of moving data", "leave data and egress out; state place.regions",
+    _rule("PLAN612", Work, "the cost of moving data", "leave data and egress out; state place.regions",
           lambda job: job.data is not None or job.egress is not None),
     _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
           lambda shot: bool(shot.running or shot.services or shot.foreign)),

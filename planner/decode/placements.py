@@ -84,20 +84,30 @@ def _held(part: Seated, pool: FleetPool) -> list[tuple[int, ...]]:
     ]
 
 
-def placements(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Placement, ...]:
-    """Every run as a placement, sorted by address."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seats:
+    """The parts of every run by the position of its task, and the devices of each part by its key."""
+
+    by_task: Mapping[int, Sequence[Seated]]
+    bound: Mapping[str, tuple[int, ...]]
+
+
+def seats_of(runs: Iterable[Placed]) -> Seats:
+    """Every part of every run with its devices."""
     seats = tuple(seated(runs))
-    bound = devices(seats)
     by_task: dict[int, list[Seated]] = defaultdict(list)
     for each in seats:
         by_task[each.placed.at].append(each)
-    found = (_placement(compiled, each, by_task[each.at], bound) for each in runs)
+    return Seats(by_task=by_task, bound=devices(seats))
+
+
+def placements(compiled: Compiled, runs: Sequence[Placed], seats: Seats) -> tuple[Placement, ...]:
+    """Every run of a job as a placement, sorted by address."""
+    found = (_placement(compiled, each, seats) for each in runs if each.work.layer is None)
     return tuple(sorted(found, key=lambda placement: placement.address))
 
 
-def _placement(
-    compiled: Compiled, each: Placed, seats: Sequence[Seated], bound: Mapping[str, tuple[int, ...]]
-) -> Placement:
+def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
     work, horizon = each.work, compiled.horizon
     job = work.job
     finish = horizon.moment(each.run.end)
@@ -117,7 +127,7 @@ def _placement(
         value_micros=_value(each, horizon),
         estimated=each.candidate.estimated,
         reasons=_reasons(compiled, each),
-        segments=(_segment(compiled, each, seats, bound),),
+        segments=(segment(compiled, each, seats, start=each.run.start, end=each.run.end),),
     )
 
 
@@ -141,14 +151,13 @@ def _value(each: Placed, horizon: Horizon) -> int:
     )
 
 
-def _segment(
-    compiled: Compiled, each: Placed, seats: Sequence[Seated], bound: Mapping[str, tuple[int, ...]]
-) -> Segment:
-    site = each.candidate.site
+def segment(compiled: Compiled, each: Placed, seats: Seats, *, start: int, end: int) -> Segment:
+    """What a run has in slots `[start, end)`."""
+    site, parts = each.candidate.site, seats.by_task[each.at]
     group = site.group
     return Segment(
-        start=format_time(compiled.horizon.moment(each.run.start)),
-        end=format_time(compiled.horizon.moment(each.run.end)),
+        start=format_time(compiled.horizon.moment(start)),
+        end=format_time(compiled.horizon.moment(end)),
         cluster=site.pool.cluster.name,
         pool=site.pool.name,
         variant=each.candidate.variant,
@@ -156,7 +165,9 @@ def _segment(
         model=group.model if group else None,
         market=site.pool.market.value,
         quota=_quota(compiled, each),
-        nodes=tuple(_node(site.pool, seat, bound) for seat in sorted(seats, key=lambda seat: (seat.node, seat.key))),
+        nodes=tuple(
+            _node(site.pool, seat, seats.bound) for seat in sorted(parts, key=lambda seat: (seat.node, seat.key))
+        ),
     )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.decode.placed import placed
-from planner.decode.placements import placements
+from planner.decode.placements import placements, seats_of
 from planner.decode.reasons import unplaced
 from planner.decode.schedule import schedules
+from planner.decode.services import is_borne, services
 from planner.decode.totals import costs, prices, utilisation
-from planner.plan import Inputs, Note, Parameters, Plan, Status, sealed
+from planner.plan import Inputs, Note, Parameters, Plan, ServicePlan, Status, sealed
 from planner.units import format_time
 
 if TYPE_CHECKING:
@@ -38,12 +39,15 @@ def decoded(
 ) -> Plan:
     """The plan that a checked solution means."""
     runs = placed(compiled, solution)
-    left_out = unplaced(compiled, runs)
+    left_out, lacking = unplaced(compiled, runs)
+    seats = seats_of(runs)
+    serving = services(compiled, runs, seats, lacking)
     return sealed(
         Plan(
             inputs=_inputs(compiled, provenance),
-            status=_status(compiled, solution, frozenset(each.address for each in left_out)),
-            placements=placements(compiled, runs),
+            status=_status(compiled, solution, frozenset(each.address for each in left_out), serving),
+            placements=placements(compiled, runs, seats),
+            services=serving,
             unplaced=left_out,
             quota=schedules(compiled, runs),
             prices=prices(compiled, solution),
@@ -72,15 +76,15 @@ def _inputs(compiled: Compiled, provenance: Provenance) -> Inputs:
     )
 
 
-def _status(compiled: Compiled, solution: Solution, left_out: frozenset[str]) -> Status:
-    """Complete: all that must run and may start in the horizon has a place, and nothing can never run."""
+def _status(compiled: Compiled, solution: Solution, left_out: frozenset[str], serving: Sequence[ServicePlan]) -> Status:
+    """Complete: what must run and may start in the horizon has a place, all can run, and every load is borne."""
     missing = [
         work
         for work in compiled.works
         if work.address in left_out and not work.later and (work.job.must_be_placed or not work.offered)
     ]
     return Status(
-        complete=not missing,
+        complete=not missing and all(is_borne(each) for each in serving),
         proof=solution.proof.value,
         value_micros=solution.value_micros,
         bound_micros=solution.bound_micros,

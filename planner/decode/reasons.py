@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,15 +36,22 @@ class _Scene:
     ends: dict[int, int]
 
 
-def unplaced(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Unplaced, ...]:
-    """Everything that does not run, with its reasons, sorted by address."""
+def unplaced(
+    compiled: Compiled, runs: Sequence[Placed]
+) -> tuple[tuple[Unplaced, ...], Mapping[str, tuple[Refusal, ...]]]:
+    """Every job that does not run, with its reasons, sorted by address; and why services lack replicas, by address.
+
+    Of a service the reasons are those of the first replicas that it lacks.
+    """
     has_place = {each.at for each in runs}
     missing = [at for at in range(len(compiled.works)) if at not in has_place]
     if not missing:
-        return ()
+        return (), {}
     scene = _scene(compiled, runs)
-    found = (_unplaced(scene, at) for at in missing)
-    return tuple(sorted(found, key=lambda each: each.address))
+    found = (_unplaced(scene, at) for at in missing if compiled.works[at].layer is None)
+    layers = {layer.address: at for at in reversed(missing) if (layer := compiled.works[at].layer) is not None}
+    lacking = {where: _refusals(scene, at) for where, at in sorted(layers.items())}
+    return tuple(sorted(found, key=lambda each: each.address)), lacking
 
 
 def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
@@ -76,13 +83,19 @@ def _cash_in(compiled: Compiled, budget: int, mode: Mode, start: int) -> int:
 
 
 def _unplaced(scene: _Scene, at: int) -> Unplaced:
+    work = scene.compiled.works[at]
+    return Unplaced(
+        address=work.address, submitted=format_time(work.submitted), reasons=as_reasons(_refusals(scene, at))
+    )
+
+
+def _refusals(scene: _Scene, at: int) -> tuple[Refusal, ...]:
     work, task = scene.compiled.works[at], scene.compiled.problem.tasks[at]
     waits = [
         _wait(scene, work, task, candidate, mode) for candidate, mode in zip(work.candidates, task.modes, strict=True)
     ]
     taken = {refusal.subject for refusal in waits}
-    reasons = one_a_subject([*waits, *(refusal for refusal in work.refusals if refusal.subject not in taken)])
-    return Unplaced(address=work.address, submitted=format_time(work.submitted), reasons=as_reasons(reasons))
+    return one_a_subject([*waits, *(refusal for refusal in work.refusals if refusal.subject not in taken)])
 
 
 def _wait(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mode) -> Refusal:
@@ -139,6 +152,7 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
     )
     message = f"needs {_nodes(count)} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
     when = "at any time" if task.deadline is None else "at any time before its deadline"
+    when = when if task.latest is None else f"from {format_time(horizon.moment(task.latest))} on"
     if room.most:
         message += f"at most {room.most} at once, from {format_time(horizon.moment(room.at))}"
     else:
@@ -154,7 +168,7 @@ def _later(scene: _Scene, task: Task, candidate: Candidate, mode: Mode) -> tuple
     """When there is room beyond the times that the work allows, and what would let it wait for that."""
     horizon = scene.compiled.horizon
     free = first(scene.occupancy.room(mode, span(task.earliest, scene.occupancy.width)).starts)
-    if free is None or candidate.nodes:
+    if free is None or candidate.nodes or task.latest is not None:
         return "", None
     moment = format_time(horizon.moment(free))
     if free >= horizon.slots:

@@ -255,7 +255,9 @@ def services(plan: Plan, medium: Medium) -> tuple[Block, ...]:
     table = []
     for item in plan.services:
         counts = [step.replicas for step in item.steps] or [0]
-        short = sum(1 for step in item.steps if step.capacity_milliqps < step.load_milliqps)
+        short = sum(
+            step.replicas < step.replicas_needed or step.capacity_milliqps < step.load_milliqps for step in item.steps
+        )
         least, most = min(counts), max(counts)
         replicas = f"{least}{medium.glyphs.dash}{most}" if least != most else str(least)
         borne = line(care(f"not in {plural(short, 'step')}")) if short else line("always")

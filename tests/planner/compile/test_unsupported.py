@@ -27,12 +27,13 @@ WINDOW = {"when": "daily 08:00-20:00"}
 TIME = "2026-12-01T00:00:00Z"
 
 
-def a_service() -> Document:
+def a_service(**fields: Any) -> Document:
     """A service."""
-    return {
+    own = {
         "apiVersion": "planner/v1", "kind": "Service", "name": "chat", "team": "nlp", "image": "registry/serve:1",
         "command": ["serve"], "gpus": 1, "load": {"qps": 1}, "service_time": "100ms",
     }  # fmt: skip
+    return own | fields
 
 
 def a_snapshot(**fields: Any) -> Document:
@@ -45,7 +46,14 @@ SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
 
 REFUSED: list[tuple[str, list[Document]]] = [
-    ("PLAN601", [a_service()]),
+    ("PLAN601", [a_service(spread={"over": "node"})]),
+    ("PLAN602", [SHARED, a_service(gpus="1/4")]),
+    ("PLAN603", [MIG, a_service(gpus={"count": 1, "partition": "1g.10gb"})]),
+    ("PLAN604", [a_service(market={"spot": "allowed"})]),
+    ("PLAN610", [a_service(topology={"within": "rack"})]),
+    ("PLAN611", [a_service(pin={"pool": "dc1/h100", "devices": [0]})]),
+    ("PLAN611", [a_service(pin={"start": TIME})]),
+    ("PLAN612", [a_service(data="dc1")]),
     ("PLAN602", [SHARED]),
     ("PLAN602", [SHARED, a_job(gpus="1/4")]),
     ("PLAN603", [MIG]),
@@ -76,6 +84,8 @@ ACCEPTED: list[list[Document]] = [
     [a_cluster(a_pool(nodes=4, nodes_per_rack=2, reserve={"nodes": 1, "per": "rack"}))],
     [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}]), a_team()],
     [a_snapshot(finished=[{"job": "vision/train", "spec": "sha256:0", "state": "failed", "at": TIME}]), a_job()],
+    [a_service()],
+    [a_service(topology={"within": "node", "required": True}, pin={"pool": "dc1/h100", "nodes": "h100-0001"})],
     [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])],
     [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})],
     [a_policy(deny=[{"id": f"no-{what}", "what": what, "where": {"priority": ["P0"]}} for what in ("place", "move")])],
