@@ -19,6 +19,8 @@ from planner.yamlio import rendered
 
 MANAGER: Final = "gpu-fleet-planner"
 MARK: Final = "app.kubernetes.io/managed-by"
+PHASES: Final = "phases"
+"""The folder of what holds at other times than the beginning of the plan."""
 GATED: Final = "kueue.x-k8s.io/admission-gated-by"
 GATE: Final = "planner.dev/planned-start"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -47,8 +49,8 @@ Object = Mapping[str, Any]
 
 
 def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank] | None:
-    """What the objects of a file are called and how they rank; nothing for files that Kubernetes does not read."""
-    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml"):
+    """What the objects of a file are called and how they rank; nothing for files that are not to be there now."""
+    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml") or path.split("/")[1] == PHASES:
         return None
     documents = objects_of(text)
     return tuple(map(ref_of, documents)), max(_rank(document["kind"]) for document in documents)

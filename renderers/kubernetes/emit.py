@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from renderers.environment import yaml_value
@@ -25,7 +26,7 @@ def document(tree: Mapping[str, Any], notes: Sequence[str] = (), changes: Sequen
 
 def _mapping(tree: Mapping[str, Any], indent: str) -> Iterator[str]:
     for key, value in tree.items():
-        name = key if _PLAIN_KEY.fullmatch(key) and key not in _WORDS else yaml_value(key)
+        name = _key(key)
         if isinstance(value, dict) and value:
             yield f"{indent}{name}:"
             yield from _mapping(value, indent + "  ")
@@ -34,6 +35,12 @@ def _mapping(tree: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield from _sequence(value, indent + "  ")
         else:
             yield f"{indent}{name}: {_inline(value)}"
+
+
+@lru_cache(maxsize=4_096)
+def _key(key: str) -> str:
+    """A key as it is written: bare where every reader takes it for text."""
+    return key if _PLAIN_KEY.fullmatch(key) and key not in _WORDS else yaml_value(key)
 
 
 def _sequence(items: Sequence[Any], indent: str) -> Iterator[str]:

@@ -125,6 +125,9 @@ def a_cluster(kubectl: Kubectl, *, adopts: bool = False) -> Kubernetes:
             (("Role.v1.rbac.authorization.k8s.io/v/a",), Rank.SERVICE)),
         ("dc1/kustomization.yaml", a_job(), None),
         ("dc1/index.json", a_job(), None),
+        ("dc1/phases/20261201T000000Z/queue-a.yaml", a_queue(), None),
+        ("phases/_cluster/queue-a.yaml", a_queue(), (
+            ("ClusterQueue.v1beta2.kueue.x-k8s.io//vision-nvidia",), Rank.QUEUE)),
     ],
 )  # fmt: skip
 def test_objects_are_called_as_kubectl_calls_them(path: str, document: dict[str, Any], expected: object) -> None:
