@@ -50,10 +50,16 @@ Object = Mapping[str, Any]
 
 def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank] | None:
     """What the objects of a file are called and how they rank; nothing for files that are not to be there now."""
-    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml") or path.split("/")[1] == PHASES:
+    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml") or _is_of_a_phase(path):
         return None
     documents = objects_of(text)
     return tuple(map(ref_of, documents)), max(_rank(document["kind"]) for document in documents)
+
+
+def _is_of_a_phase(path: str) -> bool:
+    """Whether a file lies two folders deep below that of the cluster; a namespace may be called as the first."""
+    _, folder, *rest = path.split("/")
+    return folder == PHASES and len(rest) > 1
 
 
 def _rank(kind: str) -> Rank:

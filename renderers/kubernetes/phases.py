@@ -62,6 +62,12 @@ def _flat(path: str) -> str:
     return name if folder == CLUSTER_FOLDER else f"{folder}-{name}"
 
 
+def is_of_a_phase(path: str) -> bool:
+    """Whether a file belongs to a phase; a namespace of the same name as their folder is one level less deep."""
+    _, folder, *rest = path.split("/")
+    return folder == FOLDER and len(rest) > 1
+
+
 def files_of(phases: Iterable[Phase]) -> Iterator[Manifest]:
     """All files of the phases."""
     return (manifest for phase in phases for manifest in phase.manifests)

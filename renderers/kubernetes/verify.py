@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from renderers.kubernetes.claims import is_claimed
 from renderers.kubernetes.kinds import KINDS
-from renderers.kubernetes.phases import FOLDER as PHASES
+from renderers.kubernetes.phases import is_of_a_phase
 from renderers.kubernetes.pod import ADDRESS, node_names
 from renderers.kubernetes.reading import pods_in, pods_over
 from renderers.kubernetes.resources import requests_of
@@ -70,7 +70,7 @@ def verify(
     faults = list(_shapes(documents))
     if faults:
         return tuple(faults)
-    phases = {path: each for path, each in documents.items() if path.startswith(f"{cluster.name}/{PHASES}/")}
+    phases = {path: each for path, each in documents.items() if is_of_a_phase(path)}
     documents = {path: each for path, each in documents.items() if path not in phases}
     objects = [document for each in documents.values() for document in each]
     refused = {item.address for item in degraded if item.message.startswith("not written: ")}

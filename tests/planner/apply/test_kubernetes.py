@@ -126,7 +126,7 @@ def a_cluster(kubectl: Kubectl, *, adopts: bool = False) -> Kubernetes:
         ("dc1/kustomization.yaml", a_job(), None),
         ("dc1/index.json", a_job(), None),
         ("dc1/phases/20261201T000000Z/queue-a.yaml", a_queue(), None),
-        ("phases/_cluster/queue-a.yaml", a_queue(), (
+        ("dc1/phases/queue-a.yaml", a_queue(), (
             ("ClusterQueue.v1beta2.kueue.x-k8s.io//vision-nvidia",), Rank.QUEUE)),
     ],
 )  # fmt: skip

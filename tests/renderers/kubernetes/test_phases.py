@@ -142,3 +142,12 @@ def test_a_divided_guarantee_moves_with_what_is_used_of_it(used: bool, count: in
     placement = a_placement("job/vision/x", segment.model_copy(update={"quota": uses}), specs=specs)
     result = kubernetes.render(plan_of(placement, specs=specs), specs, specs.clusters[0])
     assert len(phases(result)) == count
+
+
+def test_a_namespace_called_phases_is_no_phase() -> None:
+    specs = specset_of(FLEET.replace("namespace: team-nlp", "namespace: phases"), a_job("x", "gpus: 1", team="nlp"))
+    segment = a_segment("dc1/h100", a_node("h100-001", 0), specs=specs)
+    plan = plan_of(a_placement("job/nlp/x", segment, specs=specs), specs=specs)
+    result = kubernetes.render(plan, specs, specs.clusters[0])
+    assert kubernetes.verify(documents(result), plan, specs, specs.clusters[0], result.degraded) == ()
+    assert any(path.startswith("dc1/phases/job-nlp-x-") for path in documents(result))
