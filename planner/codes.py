@@ -95,6 +95,8 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "PLAN614": "A snapshot of running work is not planned yet.",
     "PLAN615": "A snapshot of what is spent and of markets is not planned yet.",
     "PLAN616": "A snapshot of single devices that are down is not planned yet.",
+    "PLAN617": "This wish of a service is not planned yet.",
+    "PLAN618": "A reserve of this kind is not kept yet.",
     "PLAN620": "The horizon cannot be planned in slots so fine.",
     "PLAN630": "Work of the previous plan began before this plan starts, and no snapshot says how far it is.",
     "PLAN701": "What a plan was made from is no longer so.",

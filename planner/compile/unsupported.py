@@ -52,11 +52,11 @@ def _parts(quota: Quota) -> tuple[Quota | QuotaWindow, ...]:
 
 
 FEATURES: Final[tuple[Unsupported, ...]] = (
-    _rule("PLAN601", Service, "replicas that are spread evenly", "leave spread out",
+    _rule("PLAN617", Service, "replicas that are spread evenly", "leave spread out",
           lambda service: service.spread is not None),
-    _rule("PLAN604", Service, "services on the spot market", "leave market out",
+    _rule("PLAN617", Service, "services on the spot market", "leave market out",
           lambda service: service.market.spot is not Market.NEVER),
-    _rule("PLAN611", Service, "a pinned start of a service", "leave pin.start out",
+    _rule("PLAN617", Service, "a pinned start of a service", "leave pin.start out",
           lambda service: service.pin is not None and service.pin.start is not None),
     _rule("PLAN602", Work, "shares of a device", "ask for whole devices",
           lambda job: any(ask.is_fraction for ask in _requests(job))),
@@ -77,7 +77,7 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN610", Work, "topology within a socket, rack, NVLink domain or cluster",
           "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.RACK, Within.NVLINK_DOMAIN, Within.CLUSTER)),
-    _rule("PLAN610", Cluster, "a reserve of rented nodes, or by racks or NVLink domains that the pool does not state",
+    _rule("PLAN618", Cluster, "a reserve of rented nodes, or by racks or NVLink domains that the pool does not state",
           "state the domains, count it per pool, or leave reserve out",
           lambda cluster: any(pool.reserve is not None and not is_kept(pool) for pool in cluster.pools)),
     _rule("PLAN611", Work, "pinned device indices", "pin the nodes only",

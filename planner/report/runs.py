@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -20,7 +20,7 @@ from planner.report.figures import (
 )
 from planner.report.loads import device_seconds
 from planner.report.naming import array_name, element_of, fold_nodes, work_name
-from planner.report.page import Block, Column, Heading, Line, Medium, Prose, Table, care, line, quiet, strong
+from planner.report.page import Block, Column, Heading, Line, Medium, Prose, Table, care, good, line, quiet, strong
 from planner.units import zone_of
 
 if TYPE_CHECKING:
@@ -262,6 +262,16 @@ def services(plan: Plan, medium: Medium) -> tuple[Block, ...]:
         replicas = f"{least}{medium.glyphs.dash}{most}" if least != most else str(least)
         borne = line(care(f"not in {plural(short, 'step')}")) if short else line("always")
         table.append((line(strong(work_name(item.address))), line(item.priority), line(replicas), borne))
-    return Heading(title="Services", note=plural(len(plan.services), "service")), Table(
-        columns=columns, rows=tuple(table)
-    )
+    heading = Heading(title="Services", note=plural(len(plan.services), "service"))
+    told = tuple(_lacking(plan))
+    return heading, Table(columns=columns, rows=tuple(table)), *((Prose(lines=told, indent=2),) if told else ())
+
+
+def _lacking(plan: Plan) -> Iterator[Line]:
+    """What is wrong with services: why replicas are missing, and bounds that cannot be."""
+    for item in plan.services:
+        for reason in item.reasons:
+            where = "" if reason.subject == item.address else f"{reason.subject}: "
+            yield line(care(work_name(item.address)), f" {where}{reason.message}", quiet(f" [{reason.code}]"))
+            if reason.fix:
+                yield line("  ", good("try: "), reason.fix)

@@ -46,13 +46,13 @@ SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
 
 REFUSED: list[tuple[str, list[Document]]] = [
-    ("PLAN601", [a_service(spread={"over": "node"})]),
+    ("PLAN617", [a_service(spread={"over": "node"})]),
     ("PLAN602", [SHARED, a_service(gpus="1/4")]),
     ("PLAN603", [MIG, a_service(gpus={"count": 1, "partition": "1g.10gb"})]),
-    ("PLAN604", [a_service(market={"spot": "allowed"})]),
+    ("PLAN617", [a_service(market={"spot": "allowed"})]),
     ("PLAN610", [a_service(topology={"within": "rack"})]),
     ("PLAN611", [a_service(pin={"pool": "dc1/h100", "devices": [0]})]),
-    ("PLAN611", [a_service(pin={"start": TIME})]),
+    ("PLAN617", [a_service(pin={"start": TIME})]),
     ("PLAN612", [a_service(data="dc1")]),
     ("PLAN602", [SHARED]),
     ("PLAN602", [SHARED, a_job(gpus="1/4")]),
@@ -67,7 +67,7 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN610", [a_job(topology={"within": "rack"})]),
     ("PLAN610", [a_job(topology={"within": "nvlink_domain", "required": True})]),
     ("PLAN610", [a_job(topology={"within": "cluster"})]),
-    ("PLAN610", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
+    ("PLAN618", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
     ("PLAN612", [a_job(data="dc1")]),
     ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),

@@ -9,7 +9,7 @@ from planner.report.loads import holds
 from planner.report.page import Medium
 from planner.report.plan import plan_page
 from planner.report.text import as_text
-from tests.planner.plans import a_placement, a_plan, a_segment, at
+from tests.planner.plans import a_placement, a_plan, a_reason, a_segment, at
 
 
 def shown(plan: Plan) -> str:
@@ -69,3 +69,15 @@ def test_a_share_counts_as_its_part_of_a_device() -> None:
     shared = segment.model_copy(update={"nodes": (node.model_copy(update={"devices": halves}),)})
     plan = a_plan([a_placement("t/a", 0, 1).model_copy(update={"segments": (shared,)})])
     assert [hold.devices for hold in holds(plan)] == [Fraction(9, 8)]
+
+
+def test_a_service_that_lacks_replicas_says_why_and_what_would_help() -> None:
+    reasons = (
+        a_reason("replicas", "service/nlp/chat", "the load needs 3 replicas, replicas.max allows 1", "raise it to 3"),
+        a_reason("capacity", "pool/dc1/h100", "needs 1 node"),
+    )
+    short = service(10_000).model_copy(update={"reasons": reasons})
+    text = shown(a_plan(services=(short,)))
+    assert "service/nlp/chat the load needs 3 replicas, replicas.max allows 1 [replicas]" in text
+    assert "try: raise it to 3" in text
+    assert "service/nlp/chat pool/dc1/h100: needs 1 node [capacity]" in text
