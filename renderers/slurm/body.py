@@ -56,6 +56,20 @@ def body(payload: Payload) -> Body:
     )
 
 
+def own_body(payload: Payload) -> Body:
+    """What is added to a script of the job's own, which starts what it starts itself."""
+    return Body(
+        start=payload.segment.start,
+        end=payload.segment.end,
+        env=variables.exported(payload),
+        secrets=(),
+        foreign=(),
+        processes=None,
+        nodes=len(payload.nodes),
+        srun=(),
+    )
+
+
 def _processes(payload: Payload) -> str | None:
     """One process a device; `auto` lets each part of an uneven gang count its own."""
     if payload.job.tasks_per_node not in (None, 1) or payload.facts is None:

@@ -84,7 +84,7 @@ OF_JOBS: tuple[tuple[Callable[[Payload], bool], str], ...] = (
     ),
     (
         lambda payload: payload.job.template is not None,
-        "its own script is not laid over yet: the one written here stands alone",
+        "its own script says what runs: image, command, mounts and secrets of the spec are not added to it",
     ),
 )
 """When a sentence holds for a job."""

@@ -16,8 +16,9 @@ from renderers.manifest import Manifest, Rendered
 from renderers.payload import jobs_of
 from renderers.refusal import Unsupported
 from renderers.slurm import limits, reading, words
-from renderers.slurm.body import Body, body
+from renderers.slurm.body import Body, body, own_body
 from renderers.slurm.header import CHANGEABLE, Options, header, job_name, settings
+from renderers.slurm.overlay import Overlaid, overlay
 from renderers.slurm.setup import accounts
 from renderers.slurm.submission import Step, elements, held, lines, ordered, parents_of
 
@@ -38,6 +39,7 @@ class _Script:
 
     payload: Payload
     text: str = ""
+    conflicts: tuple[str, ...] = ()
     comment: str = ""
     settings: tuple[str, ...] = ()
     refusal: str = ""
@@ -78,26 +80,43 @@ def script(payload: Payload, specset: SpecSet) -> str:
 
 
 def _script(payload: Payload, specset: SpecSet) -> _Script:
+    own = payload.job.template
+    template = specset.attachment(payload.address, own) if own else b""
+    what = own_body(payload) if own else body(payload)
     team = specset.team(payload.job.team)
-    draft = header(payload, team)
-    mark = _mark(draft, body(payload))
+    mark = _mark(header(payload, team), what, template)
     head = header(payload, team, mark)
-    text = _head(head) + environment.render("slurm/body.sh.j2", body=body(payload))
-    reading.check(text, payload)
-    comment = words.comment(payload.address, payload.placement.spec, mark)
-    return _Script(payload=payload, text=text, comment=comment, settings=settings(head))
+    made = _overlaid(head, what, template) if own else Overlaid(text=_head(head) + _body(what))
+    reading.check(_head(head) if own else made.text, payload)
+    return _Script(
+        payload=payload,
+        text=made.text,
+        conflicts=made.conflicts,
+        comment=words.comment(payload.address, payload.placement.spec, mark),
+        settings=settings(head),
+    )
+
+
+def _overlaid(components: tuple[Options, ...], what: Body, template: bytes) -> Overlaid:
+    if len(components) > 1:
+        raise Unsupported("its parts are not alike, which cannot be laid over a script of one part")
+    return overlay(_head(components), environment.render("slurm/exports.sh.j2", body=what), template)
+
+
+def _body(what: Body) -> str:
+    return environment.render("slurm/body.sh.j2", body=what)
 
 
 def _head(components: tuple[Options, ...]) -> str:
     return environment.render("slurm/head.sbatch.j2", components=components)
 
 
-def _mark(components: tuple[Options, ...], what: Body) -> str:
+def _mark(components: tuple[Options, ...], what: Body, template: bytes) -> str:
     """When a job is planned to start and to end does not change what it does: a queued one keeps what it was told."""
     names = frozenset(name for name, _ in CHANGEABLE)
     kept = tuple(tuple(item for item in options if item.name not in names) for options in components)
     given = tuple(tuple(item for item in options if item.name in names) for options in components)
-    does = environment.render("slurm/body.sh.j2", body=replace(what, start="", end=""))
+    does = _body(replace(what, start="", end="")) + template.decode(errors="replace")
     if len(components) > 1:
         kept = components
     return words.mark(_head(kept) + does, _head(given))
@@ -152,4 +171,5 @@ def _notes(item: _Script, written: dict[str, _Script]) -> tuple[Degraded, ...]:
     if item.refusal:
         return (limits.refused(item.payload, item.refusal),)
     missing = tuple(parent for parent in parents_of(item.payload) if not elements(parent, written))
-    return tuple(limits.of_job(item.payload, missing))
+    conflicts = (limits.degraded(item.payload.address, text) for text in item.conflicts)
+    return (*limits.of_job(item.payload, missing), *conflicts)
