@@ -68,6 +68,10 @@ class _Wanted:
             "--model", "models", multiple=True, metavar="WORD=MODEL",
             help="Of a cluster: the model that its word for a card means, e.g. h100=h100-sxm5-80gb.",
         ),
+        click.option(
+            "--usage", multiple=True, type=_FILE, metavar="FILE",
+            help="Of a cluster: an answer of Prometheus about the use of devices; tells which are idle.",
+        ),
         click.option("--at", metavar="TIME", help="When FILES of a cluster were written; now is this moment."),
         options.formats("text", "json"),
     ),

@@ -38,6 +38,7 @@ class ClusterWish:
     check: bool
     models: tuple[str, ...]
     at: str | None
+    usage: tuple[Path, ...]
     colour: str
 
 
@@ -56,7 +57,8 @@ def cluster(wish: ClusterWish) -> Exit:
     specs = _spec_text(wish, fleet, facts, known)
     teams = _team_text(wish, facts)
     taken = _snapshot(wish, facts, specs, taken_at)
-    _told((*facts.untold, *taken.untold))
+    _listed("Not written", (*facts.untold, *taken.untold))
+    _listed("Measured use", _used(wish, facts))
     if wish.target is None and wish.teams is None and wish.snapshot is None:
         console.out(f"\n# Specs; --write, --teams and --snapshot put them into files.\n{specs.text}")
         console.out("".join(f"---\n{text}" for text in (teams.text, _dumped(taken)) if text))
@@ -170,9 +172,15 @@ def _dumped(taken: Taken) -> str:
     return text_of((taken.document,))
 
 
-def _told(sentences: tuple[str, ...]) -> None:
+def _used(wish: ClusterWish, facts: ClusterFacts) -> tuple[str, ...]:
+    from planner.discovery.usage import measured, told
+
+    return told(facts.uses, measured(map(text_of_file, wish.usage)))
+
+
+def _listed(title: str, sentences: tuple[str, ...]) -> None:
     if sentences:
-        console.out("\nNot written\n" + "".join(f"  {printable(sentence)}\n" for sentence in sentences))
+        console.out(f"\n{title}\n" + "".join(f"  {printable(sentence)}\n" for sentence in sentences))
 
 
 def _kept(wish: ClusterWish, specs: Written, teams: Written, taken: Taken) -> Exit:

@@ -33,7 +33,7 @@ class Seat:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """Something that runs. `address` and `spec` are set on what the planner started; `cpus` and `memory_mib` are per
-    node, `until` is when it ends at the latest.
+    node, `until` is when it ends at the latest, and `parts` is what meters call its parts: `namespace/pod`, `job 9`.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Use:
     until: int | None = None
     cpus: int | None = None
     memory_mib: int | None = None
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ class _Group:
     cpu: dict[str, int] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
     began: list[int] = field(default_factory=list)
+    pods: list[str] = field(default_factory=list)
 
     def add(self, pod: Thing, node: str, count: int) -> None:
         """Count a pod in."""
@@ -44,6 +45,7 @@ class _Group:
         memory = sum(mebibytes(each.get("memory"), up=True) or 0 for each in requests)
         for amounts, amount in ((self.devices, count), (self.cpu, cpu), (self.memory, memory)):
             amounts[node] = amounts.get(node, 0) + amount
+        self.pods.append(f"{pod.namespace}/{pod.name}")
         if (began := seconds(pod.status.get("startTime"))) is not None:
             self.began.append(began)
 
@@ -114,6 +116,7 @@ def _use(owner: tuple[str, str], group: _Group, jobs: Mapping[tuple[str, str], T
         until=started + limit if started is not None and isinstance(limit, int) else None,
         cpus=ceil_div(cpu, _NANO) or None,
         memory_mib=memory or None,
+        parts=tuple(sorted(group.pods)),
     )
 
 

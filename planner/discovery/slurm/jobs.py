@@ -83,6 +83,7 @@ def _use(job: dict[str, Any]) -> Use:
     cpus, memory = number(held.get("cpu")), mebibytes(held.get("mem"))
     return Use(
         name=f"job {_number(job.get('job_id'))}",
+        parts=(f"job {_number(job.get('job_id'))}",),
         owner="/".join(filter(None, (_text(job.get("account")), _text(job.get("user_name"))))),
         seats=seats,
         address=address,
