@@ -25,10 +25,34 @@ class Rendering:
 
 
 def items_of(files: Iterable[Rendering], specset: SpecSet) -> tuple[Item, ...]:
-    """Every object that the files describe, sorted by key."""
+    """Every object that the files describe, sorted by key.
+
+    Where Kubernetes has a list of what holds now, only that counts: other files are for later moments.
+    """
+    every = tuple(files)
     backends = {cluster.name: cluster.backend.type for cluster in specset.clusters}
-    made = [item for file in files if (item := _item(file, backends[file.path.partition("/")[0]], specset))]
+    later = _later(every)
+    made = [
+        item
+        for file in every
+        if file.path not in later and (item := _item(file, backends[file.path.partition("/")[0]], specset))
+    ]
     return tuple(sorted(_with_programs(made)))
+
+
+def _later(files: Sequence[Rendering]) -> frozenset[str]:
+    """Files of clusters with a list that the list does not name."""
+    lists = {
+        file.path.partition("/")[0]: kubernetes.listed(file.text)
+        for file in files
+        if file.path == f"{file.path.partition('/')[0]}/{kubernetes.LIST}"
+    }
+    return frozenset(
+        file.path
+        for file in files
+        for cluster, _, path in (file.path.partition("/"),)
+        if cluster in lists and path not in lists[cluster]
+    )
 
 
 def _item(file: Rendering, backend: BackendType, specset: SpecSet) -> Item | None:

@@ -18,6 +18,7 @@ from planner.diagnostics import quoted
 from planner.yamlio import rendered
 
 MANAGER: Final = "gpu-fleet-planner"
+LIST: Final = "kustomization.yaml"
 MARK: Final = "app.kubernetes.io/managed-by"
 PHASES: Final = "phases"
 """The folder of what holds at other times than the beginning of the plan."""
@@ -50,7 +51,7 @@ Object = Mapping[str, Any]
 
 def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank] | None:
     """What the objects of a file are called and how they rank; nothing for files that are not to be there now."""
-    if not path.endswith(".yaml") or path.endswith("/kustomization.yaml") or _is_of_a_phase(path):
+    if not path.endswith(".yaml") or path.endswith(f"/{LIST}") or _is_of_a_phase(path):
         return None
     documents = objects_of(text)
     return tuple(map(ref_of, documents)), max(_rank(document["kind"]) for document in documents)
@@ -64,6 +65,11 @@ def _is_of_a_phase(path: str) -> bool:
 
 def _rank(kind: str) -> Rank:
     return Rank.WORKLOAD if kind in _WORK else _RANKS.get(kind, Rank.SERVICE)
+
+
+def listed(text: str) -> frozenset[str]:
+    """The files that a cluster's list names, by their paths below the cluster's folder."""
+    return frozenset(path for document in objects_of(text) for path in document.get("resources") or ())
 
 
 def objects_of(text: str) -> tuple[Object, ...]:

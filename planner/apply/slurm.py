@@ -1,6 +1,6 @@
-"""Slurm by the program that the renderer writes: scripts are put into a work folder, then the program submits them.
+"""Slurm by the programs that the renderer writes: scripts are put into a work folder, then the programs run there.
 
-The program asks Slurm for what is queued or has ended, and submits only what is not: it may run any number of times.
+They ask Slurm for what there is and do only what is missing: accounts and QOS first, then the queue.
 Jobs that are no longer wanted are cancelled by their name, which holds the hash of what they run.
 """
 
@@ -16,15 +16,16 @@ from planner.apply.item import Action, Item, Presence, Rank, Record, Step
 from planner.apply.workfiles import WorkFiles
 from planner.diagnostics import quoted
 
-PROGRAM: Final = "submit.sh"
+PROGRAMS: Final = ("accounts.sh", "submit.sh")
+"""What is run, in this order; each looks at what Slurm has and may run any number of times."""
 MARK: Final = "planner:"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _NAMED: Final = re.compile(r"^#SBATCH --job-name=(\S+)$", re.MULTILINE)
 
 
 def names_of(path: str, text: str) -> tuple[tuple[str, ...], Rank]:
-    """The job name of a script; the program has none and comes last."""
-    if path.rpartition("/")[2] == PROGRAM:
+    """The job name of a script; programs have none and come last."""
+    if path.partition("/")[2] in PROGRAMS:
         return (), Rank.PROGRAM
     return tuple(dict.fromkeys(_NAMED.findall(text))), Rank.WORKLOAD
 
@@ -37,7 +38,7 @@ class Slurm:
     runner: Runner
 
     def describe(self, step: Step) -> tuple[str, ...]:
-        """Cancellations, the file that is written or removed, and the run of the program."""
+        """Cancellations, the file that is written or removed, and the run of a program."""
         verb = "remove" if step.action is Action.REMOVE else "write"
         made = [self._cancel(name).sentence for name in step.dropped]
         made.append(f"{verb} {self.files.path(step.record.key)}")
@@ -70,10 +71,11 @@ class Slurm:
         return False
 
     def _runs(self, step: Step) -> bool:
-        return step.action is Action.PUT and step.record.key == f"{step.record.cluster}/{PROGRAM}"
+        return step.action is Action.PUT and step.record.rank is Rank.PROGRAM
 
     def _submit(self, step: Step) -> Call:
-        return Call(argv=("sh", f"./{PROGRAM}"), folder=self.files.path(step.record.cluster))
+        program = step.record.key.partition("/")[2]
+        return Call(argv=("sh", f"./{program}"), folder=self.files.path(step.record.cluster))
 
     def _cancel(self, name: str) -> Call:
         if _NAME.fullmatch(name) is None:
