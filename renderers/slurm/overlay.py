@@ -131,9 +131,10 @@ def _read(text: str) -> Line:
 
 
 def _yields(name: str, given: Iterable[str]) -> bool:
-    """Whether a directive of ours makes room for one of the script's."""
+    """Whether a directive of ours makes room for one of the script's: cores of a task depend on how many there are."""
     theirs = frozenset(given)
-    return name in YIELDING and (name in theirs or (name in _TASKS and bool(theirs & _TASKS)))
+    counted = name in _TASKS or name == "cpus-per-task"
+    return name in YIELDING and (name in theirs or (counted and bool(theirs & _TASKS)))
 
 
 def _conflicts(theirs: Iterable[Line], ours: dict[str, str]) -> Iterator[str]:

@@ -55,6 +55,7 @@ def test_what_the_plan_decides_is_laid_over_and_all_else_stays() -> None:
         "#SBATCH --output=logs/%x.%j.out",
     ]
     assert "#SBATCH --nodes=1" in directives
+    assert not any("cpus-per-task" in line for line in directives)
     assert "#SBATCH --gres=gpu:h100:8" in directives
     assert "#SBATCH --time=0-02:30:00" in directives
     assert not any(word in line for line in directives for word in ("a100", "-N 4", "12:00:00", "=mine", "per-node=1"))
