@@ -45,7 +45,7 @@ OF_JOBS: tuple[tuple[Callable[[Payload], bool], str], ...] = (
     ),
     (
         lambda payload: payload.job.template is not None,
-        "its own file is not overlaid yet: the service written here stands alone",
+        "its own file is not read: what it adds goes into compose.override.yaml of the host",
     ),
 )
 """When a sentence holds for a job."""

@@ -266,6 +266,13 @@ def test_a_host_may_have_commands_of_its_own(tmp_path: Path) -> None:
     assert host.state["calls"][0].startswith("--url here compose --file compose.yaml ")
 
 
+def test_what_a_host_lays_over_its_project_is_used(tmp_path: Path) -> None:
+    host = Host(tmp_path, a_chain())
+    (host.folder / "compose.override.yaml").write_text("{}")
+    host.minute(0)
+    assert host.state["calls"][0].startswith("compose --file compose.yaml --file compose.override.yaml --profile ")
+
+
 def test_only_one_run_of_the_schedule_acts_at_a_time(tmp_path: Path) -> None:
     host = Host(tmp_path, a_chain())
     (host.folder / "state").mkdir()
