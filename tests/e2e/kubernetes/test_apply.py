@@ -1,0 +1,80 @@
+"""Apply by the real kubectl: made once, found again, changed in place, and removed without a trace but namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from planner.apply import lease, run
+from planner.apply.backend import Programs
+from planner.apply.collect import Rendering, items_of
+from planner.apply.item import Item, Presence, Rank
+from planner.apply.kubernetes import MANAGER, MARK, Kubernetes
+from planner.apply.run import Outcome, Request
+from planner.apply.state import State
+from renderers import render
+from tests.e2e.labs import trees
+from tests.e2e.labs.kubernetes import programs
+from tests.e2e.labs.kubernetes.cluster import Cluster
+
+NAME = "dc1"
+
+
+def the_items(planned: trees.Planned) -> tuple[Item, ...]:
+    """The objects of one cluster."""
+    files = render(planned.plan, planned.specs).manifests
+    every = [Rendering(path=file.path, text=file.text, addresses=file.addresses) for file in files]
+    return tuple(item for item in items_of(every, planned.specs) if item.record.cluster == NAME)
+
+
+def a_backend(cluster: Cluster) -> Kubernetes:
+    """The control plane as apply sees it."""
+    path = f"{programs.kubernetes()}:{os.environ['PATH']}"
+    environment = {"PATH": path, "KUBECONFIG": str(cluster.kubeconfig), "HOME": str(cluster.root)}
+    return Kubernetes(context="lab", runner=Programs(environment))
+
+
+def apply(root: Path, cluster: Cluster, planned: trees.Planned, items: tuple[Item, ...]) -> Outcome:
+    """One whole run."""
+    state = State(root=root)
+    request = Request(
+        plan=planned.plan, items=items, clusters=(NAME,), backends={NAME: a_backend(cluster)}, again="again"
+    )
+    with lease.held(state.lease, "tester", "a test", lambda: 0) as held:
+        return run.apply(request, state, state.known(), held)
+
+
+def ours(cluster: Cluster, kinds: str) -> set[str]:
+    """The names of our objects of these kinds."""
+    text = cluster.kubectl("get", kinds, "--all-namespaces", f"--selector={MARK}={MANAGER}", "--output=json")
+    return {item["metadata"]["name"] for item in json.loads(text)["items"]}
+
+
+def test_a_fleet_is_made_found_changed_and_removed(cluster: Cluster, tmp_path: Path) -> None:
+    planned = trees.the_specs()
+    items, backend = the_items(planned), a_backend(cluster)
+    assert set(backend.presence(items).values()) == {Presence.ABSENT}
+    assert len(apply(tmp_path / "state", cluster, planned, items).steps) == len(items)
+    assert set(backend.presence(items).values()) == {Presence.OURS}
+    assert apply(tmp_path / "state", cluster, planned, items).steps == ()
+
+    job = next(item for item in items if item.record.refs[0].startswith("Job."))
+    _, namespace, name = job.record.refs[0].split("/")
+    cluster.kubectl(
+        "patch", "job", name, f"--namespace={namespace}", "--type=merge", '--patch={"spec":{"suspend":false}}'
+    )
+    apply(tmp_path / "lost", cluster, planned, ())
+    request = Request(
+        plan=planned.plan, items=items, clusters=(NAME,), backends={NAME: backend}, again="again", adopts=True
+    )
+    state = State(root=tmp_path / "lost")
+    with lease.held(state.lease, "tester", "a test", lambda: 0) as held:
+        run.apply(request, state, state.known(), held)
+    seen = cluster.kubectl("get", "job", name, f"--namespace={namespace}", "--output=jsonpath={.spec.suspend}")
+    assert seen == "false", "a job that runs was suspended again"
+
+    left = apply(tmp_path / "state", cluster, planned, ()).left
+    assert {record.rank for record in left} == {Rank.NAMESPACE}
+    assert ours(cluster, "jobs,services,localqueues,roles,rolebindings") == set()
+    assert ours(cluster, "namespaces") != set()
