@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from planner.catalog import Naming, vendors
-from planner.spec.backend import DevicesBy
+from planner.spec.backend import DevicesBy, Queueing
+from renderers.kubernetes import versions
 from renderers.kubernetes.naming import dns_label, is_label
 from renderers.kubernetes.resources import Taint, layout_of, parse_taint, pool_resources
 from renderers.kubernetes.topology import levels_of
@@ -118,9 +119,20 @@ def _flavor(pool: NodePool, cluster: Cluster, vendor: Vendor, models: tuple[Acce
             *pool_resources(pool, cluster.backend, models, vendors()[vendor]),
         ),
         labels_seen=seen,
-        # Kueue places by topology only what claims nothing.
-        levels=levels_of(pool) if labels and cluster.backend.devices is DevicesBy.PLUGIN else (),
+        levels=_levels(pool, cluster, labels),
     )
+
+
+def _levels(pool: NodePool, cluster: Cluster, labels: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """The levels of a pool's topology; Kueue knows them only of flavors with labels, and of what claims no devices."""
+    backend = cluster.backend
+    if backend.queueing is Queueing.KUEUE and (
+        not labels
+        or backend.devices is DevicesBy.DRA
+        or versions.parse(backend.kueue_version) < versions.TOPOLOGY_OBJECTS
+    ):
+        return ()
+    return levels_of(pool)
 
 
 def _cpu_flavor(pool: NodePool) -> Flavor:

@@ -16,6 +16,8 @@ COHORT_FIELDS: Final = (((0, 15), "cohortName"), ((0,), "cohort"))
 """What a ClusterQueue calls its cohort, likewise."""
 COHORT_OBJECTS: Final[Version] = (0, 11)
 """Since when a cohort is an object of the API above, with a quota of its own."""
+TOPOLOGY_OBJECTS: Final[Version] = (0, 14)
+"""Since when a topology is an object of the API above."""
 ADMISSION_GATES: Final[Version] = (0, 19)
 """Since when `kueue.x-k8s.io/admission-gated-by` is on by default."""
 

@@ -252,3 +252,27 @@ def test_without_queueing_a_job_names_no_queue_and_waits_suspended() -> None:
 def test_labels_by_which_schedulers_decide_are_not_the_users_to_set(label: str) -> None:
     made = job_at(rendered("none", f"labels: {{{label}: x}}"), "job/vision/resnet")
     assert label not in made["metadata"]["labels"]
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ("queueing: kueue", True),
+        ('queueing: kueue, kueue_version: "0.14"', True),
+        ('queueing: kueue, kueue_version: "0.13.9"', False),
+        ("queueing: kueue, devices: dra", False),
+        ("queueing: kai, devices: dra", True),
+    ],
+)
+def test_a_topology_is_written_where_the_queueing_takes_it_and_never_only_named(options: str, written: bool) -> None:
+    fleet = FLEET.replace("backend: kubernetes", f"backend: {{type: kubernetes, {options}}}", 1)
+    fleet = fleet.replace("    cpus: 192\n", f"    {RACKS}\n    cpus: 192\n", 1)
+    specs = specset_of(fleet, a_job("resnet", "gpus: 16", "topology: {within: rack, required: true}"))
+    segment = a_segment("dc1/h100", *GANG, specs=specs)
+    plan = plan_of(a_placement("job/vision/resnet", segment, specs=specs), specs=specs)
+    result = kubernetes.render(plan, specs, specs.clusters[0])
+    assert schema_faults(result) == []
+    assert bool(objects(result, "Topology")) is written
+    made = job_at(result, "job/vision/resnet")
+    keys = {*made["metadata"]["annotations"], *made["spec"]["template"]["metadata"]["annotations"]}
+    assert any("topology" in key for key in keys) is written
