@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.catalog import vendors
 from planner.compile import budgets as money
-from planner.compile import quotas
+from planner.compile import foreign, quotas
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
@@ -23,7 +23,7 @@ from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import Address, address, element
 from planner.spec.policy import OnInvalid
 from planner.units import ceil_div
-from solvers.problem import Closure, Node, Pool, Problem, Row, Task
+from solvers.problem import Closure, Node, Pool, Problem, Row, Taken, Task
 from solvers.rules import Rule
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class Compiled:
     """A problem, and what its positions mean: `fleet` its pools, `works` its tasks, `rows.by_quota` its rows.
 
-    `cooling` says for each pool until which slot its market gives nothing. `frozen` are the addresses that are held to
-    their previous run.
+    `busy` are for each pool and node the devices that others use. `cooling` says for each pool until which slot its
+    market gives nothing. `frozen` are the addresses that are held to their previous run.
     """
 
     specset: SpecSet
@@ -50,6 +50,7 @@ class Compiled:
     works: tuple[Work, ...]
     cooling: tuple[int, ...]
     servings: tuple[Serving, ...] = ()
+    busy: tuple[tuple[foreign.Busy, ...], ...] = ()
     frozen: frozenset[str] = frozenset()
 
 
@@ -88,15 +89,20 @@ def compiled(
         expenses=ended.expenses,
     )  # fmt: skip
     works = tuple(timed(work, ground) for work in works)
-    nodes = tuple(_nodes(pool, horizon, seen, until) for pool, until in zip(pools, cooling, strict=True))
+    held = tuple(foreign.busy(pool, seen, horizon) for pool in pools)
+    nodes = tuple(
+        _nodes(pool, horizon, seen, until, foreign.taken(pool, each, seen, horizon))
+        for pool, until, each in zip(pools, cooling, held, strict=True)
+    )
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works
-    problem, held = _problem(works, ground, pools, nodes, specset, thawed)
+    problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed)
     return Compiled(
         specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
         servings=serving.servings,
-        works=tuple(_held(work, kept) for work, kept in zip(works, held, strict=True)),
-        frozen=frozenset(work.address for work, kept in zip(works, held, strict=True) if kept is not None),
+        busy=held,
+        works=tuple(_held(work, kept) for work, kept in zip(works, frozen_modes, strict=True)),
+        frozen=frozenset(work.address for work, kept in zip(works, frozen_modes, strict=True) if kept is not None),
     )  # fmt: skip
 
 
@@ -223,14 +229,17 @@ def _cooling(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -
     """The slot until which snapshots say that a market gives no machines; 0 for one that is open."""
     states = (state for snapshot in snapshots for state in snapshot.markets)
     ends = (
-        _FOR_EVER if state.until is None else horizon.ceil(state.until)
+        foreign.FOR_EVER if state.until is None else horizon.ceil(state.until)
         for state in states
         if state.pool == pool.name and state.market.value == pool.market.value
     )
     return max(0, *ends, 0)
 
 
-def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], cooling: int) -> tuple[Node, ...]:
+def _nodes(
+    pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], cooling: int,
+    taken: Sequence[tuple[Taken, ...]],
+) -> tuple[Node, ...]:  # fmt: skip
     """The nodes with the times in which they are closed: market, maintenance, and what snapshots say is down."""
     at_first = [Closure(start=0, end=cooling)] if cooling else []
     closed: dict[str, list[Closure]] = {name: list(at_first) for name in pool.nodes}
@@ -240,7 +249,7 @@ def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], coo
             if name in closed and end > start:
                 closed[name].append(Closure(start=start, end=end))
     for down in (each for snapshot in snapshots for each in snapshot.down):
-        end = horizon.ceil(down.until) if down.until is not None else _FOR_EVER
+        end = horizon.ceil(down.until) if down.until is not None else foreign.FOR_EVER
         for seen in down.nodes if down.pool == pool.name else ():
             if seen.name in closed and end > 0:
                 closed[seen.name].append(Closure(start=0, end=end))
@@ -249,13 +258,10 @@ def _nodes(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], coo
             name=name,
             capacity=pool.capacity,
             closures=tuple(sorted(closed[name], key=lambda each: (each.start, each.end))),
+            taken=used,
         )
-        for name in pool.nodes
+        for name, used in zip(pool.nodes, taken, strict=True)
     )
-
-
-_FOR_EVER = 1_000_000
-"""The slot at which a closure of unknown length is over: past every horizon and limit."""
 
 
 def _problem(

@@ -51,6 +51,7 @@ class Code(StrEnum):
     WINDOW = "window"
     COOLING = "cooling"
     MAINTENANCE = "maintenance"
+    FOREIGN = "foreign"
     DEPENDENCY = "dependency"
     CAPACITY = "capacity"
     QUOTA = "quota"
@@ -87,6 +88,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.WINDOW: Category.WAIT,
     Code.COOLING: Category.WAIT,
     Code.MAINTENANCE: Category.WAIT,
+    Code.FOREIGN: Category.WAIT,
     Code.DEPENDENCY: Category.WAIT,
     Code.CAPACITY: Category.WAIT,
     Code.QUOTA: Category.WAIT,

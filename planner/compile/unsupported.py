@@ -85,7 +85,7 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN612", Work, "the cost of moving data", "leave data and egress out; state place.regions",
           lambda job: job.data is not None or job.egress is not None),
     _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
-          lambda shot: bool(shot.running or shot.services or shot.foreign)),
+          lambda shot: bool(shot.running or shot.services)),
     _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
           lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
 )  # fmt: skip

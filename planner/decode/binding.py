@@ -24,10 +24,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """Devices of one kind in a node: their indices, and those that are linked with each other."""
+    """Devices of one kind in a node: their indices, those that are linked with each other, and until when others use
+    some of them from the beginning on.
+    """
 
     indices: tuple[int, ...]
     islands: tuple[tuple[int, ...], ...]
+    busy: tuple[tuple[int, int], ...] = ()
 
 
 class OverCommitted(Exception):
@@ -36,7 +39,7 @@ class OverCommitted(Exception):
 
 def bind(claims: Iterable[Claim], devices: Devices) -> dict[str, tuple[int, ...]]:
     """The devices of each claim, by its key, in ascending order. Raises `OverCommitted`."""
-    busy_until = dict.fromkeys(devices.indices, 0)
+    busy_until = dict.fromkeys(devices.indices, 0) | dict(devices.busy)
     bound: dict[str, tuple[int, ...]] = {}
     ordered = sorted(claims, key=_rank)
     for position, claim in enumerate(ordered):

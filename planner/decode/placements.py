@@ -16,6 +16,7 @@ from planner.units import format_time
 
 if TYPE_CHECKING:
     from planner.compile.fleet import DeviceGroup, FleetPool
+    from planner.compile.foreign import Busy
     from planner.compile.horizon import Horizon
     from planner.compile.problem import Compiled
     from planner.compile.shape import Hold
@@ -41,7 +42,7 @@ def seated(runs: Iterable[Placed]) -> Iterator[Seated]:
                 yield Seated(key=key, placed=each, node=seat.node, hold=hold)
 
 
-def devices(seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
+def devices(compiled: Compiled, seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
     """The device indices of each part by its key."""
     claims: dict[tuple[int, int, int], list[Seated]] = defaultdict(list)
     for each in seats:
@@ -49,15 +50,19 @@ def devices(seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
         if site.position is not None:
             claims[site.at, site.position, each.node].append(each)
     bound: dict[str, tuple[int, ...]] = {}
-    for (_, position, _), parts in sorted(claims.items()):
+    for (at, position, node), parts in sorted(claims.items()):
         pool = parts[0].placed.pool
-        bound |= bind(_claims(parts, pool), _of_group(pool, pool.groups[position]))
+        bound |= bind(_claims(parts, pool), _of_group(pool, pool.groups[position], compiled.busy[at][node]))
     return bound
 
 
-def _of_group(pool: FleetPool, group: DeviceGroup) -> Devices:
+def _of_group(pool: FleetPool, group: DeviceGroup, busy: Busy) -> Devices:
     links = pool.pool.links or (pool.pool.sockets if group.accelerator.island in {None, 1} else ())
-    return Devices(indices=group.indices, islands=islands_of(group.indices, links, group.accelerator.island))
+    return Devices(
+        indices=group.indices,
+        islands=islands_of(group.indices, links, group.accelerator.island),
+        busy=tuple((index, end) for index, end in busy if index in group.indices),
+    )
 
 
 def _claims(parts: Sequence[Seated], pool: FleetPool) -> Iterator[Claim]:
@@ -92,13 +97,13 @@ class Seats:
     bound: Mapping[str, tuple[int, ...]]
 
 
-def seats_of(runs: Iterable[Placed]) -> Seats:
+def seats_of(compiled: Compiled, runs: Iterable[Placed]) -> Seats:
     """Every part of every run with its devices."""
     seats = tuple(seated(runs))
     by_task: dict[int, list[Seated]] = defaultdict(list)
     for each in seats:
         by_task[each.placed.at].append(each)
-    return Seats(by_task=by_task, bound=devices(seats))
+    return Seats(by_task=by_task, bound=devices(compiled, seats))
 
 
 def placements(compiled: Compiled, runs: Sequence[Placed], seats: Seats) -> tuple[Placement, ...]:

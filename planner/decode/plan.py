@@ -40,7 +40,7 @@ def decoded(
     """The plan that a checked solution means."""
     runs = placed(compiled, solution)
     left_out, lacking = unplaced(compiled, runs)
-    seats = seats_of(runs)
+    seats = seats_of(compiled, runs)
     serving = services(compiled, runs, seats, lacking)
     return sealed(
         Plan(

@@ -143,6 +143,9 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
     if not room.most and until and _closed(scene, mode, within):
         return cooling(candidate, until, horizon, ", too long for a whole run")
     if not room.most and _closed(scene, mode, within):
+        if any(node.taken for node in scene.compiled.problem.pools[mode.pool].nodes):
+            what = "others that are not planned here use its nodes, or they are closed, too long for a whole run"
+            return candidate.site.refuse(Code.FOREIGN, what)
         return candidate.site.refuse(Code.MAINTENANCE, "its nodes are closed too soon or too long for a whole run")
     count = mode.parts[0].count
     each = " and ".join(

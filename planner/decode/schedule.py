@@ -105,16 +105,20 @@ def _use(
 
 
 def _capacity(compiled: Compiled, cells: frozenset[Cell]) -> list[int]:
-    """Devices of the cells that are not closed, by slot."""
+    """Devices of the cells that are not closed and that nobody else uses, by slot."""
     slots = compiled.horizon.slots
     change = [0] * (slots + 1)
     for at, position in sorted(cells):
-        count = compiled.fleet[at].groups[position].count
+        group = compiled.fleet[at].groups[position]
+        count = group.count
         for node in compiled.problem.pools[at].nodes:
             change[0] += count
             for closure in node.closures:
                 change[min(closure.start, slots)] -= count
                 change[min(closure.end, slots)] += count
+            for taken in node.taken:
+                change[min(taken.start, slots)] -= taken.use[group.resource]
+                change[min(taken.end, slots)] += taken.use[group.resource]
     return list(accumulate(change))[:-1]
 
 

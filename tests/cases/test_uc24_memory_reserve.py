@@ -66,3 +66,39 @@ def test_two_devices_are_bound_to_cards_that_nobody_else_has() -> None:
     }
     assert sorted(len(each) for each in held.values()) == [1, 2]
     assert sorted(index for each in held.values() for index in each) == [0, 1, 2]
+
+
+def a_snapshot(*indices: int, until: str = "unknown") -> Document:
+    """A tenant that nobody planned on cards of the one node."""
+    devices = [{"index": index} for index in indices]
+    use = {"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": devices}], "memory": "16Gi", "until": until}
+    return {
+        "apiVersion": "planner/v1", "kind": "Snapshot", "name": "now", "taken_at": "2026-12-01T00:00:00Z",
+        "foreign": [use],
+    }  # fmt: skip
+
+
+def a_node(cards: int) -> Document:
+    """One node of so many cards with 96 GiB."""
+    return a_cluster(a_pool(gpus={"model": "h100-sxm5-80gb", "count": cards, "memory": "96Gi"}))
+
+
+@pytest.mark.parametrize(("tenant", "cards"), [(0, [1, 2]), (1, [0, 2]), (2, [0, 1])])
+def test_a_card_with_a_tenant_is_never_planned_over(tenant: int, cards: list[int]) -> None:
+    plan = planned(a_node(3), a_snapshot(tenant), a_model_server("100Gi"))
+    (step,) = plan.services[0].steps
+    assert [device.index for node in step.segments[0].nodes for device in node.devices] == cards
+    assert plan.status.complete
+
+
+def test_with_only_the_tenants_card_and_one_more_there_is_no_place() -> None:
+    plan = planned(a_node(2), a_snapshot(0), a_model_server("100Gi"))
+    assert [step.replicas for step in plan.services[0].steps] == [0]
+    assert [each.code for each in plan.services[0].reasons] == ["foreign"]
+    assert not plan.status.complete
+
+
+def test_one_that_needs_less_than_a_card_keeps_has_a_place_beside_the_tenant() -> None:
+    plan = planned(a_node(2), a_snapshot(0), a_model_server("45Gi"))
+    (step,) = plan.services[0].steps
+    assert [device.index for node in step.segments[0].nodes for device in node.devices] == [1]

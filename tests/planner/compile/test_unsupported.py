@@ -71,7 +71,7 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
     ("PLAN612", [a_job(data="dc1")]),
     ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
-    ("PLAN614", [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])]),
+    ("PLAN614", [a_snapshot(services=[{"service": "nlp/chat", "replicas": 1}]), a_service()]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
 ACCEPTED: list[list[Document]] = [
@@ -85,6 +85,7 @@ ACCEPTED: list[list[Document]] = [
     [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}]), a_team()],
     [a_snapshot(finished=[{"job": "vision/train", "spec": "sha256:0", "state": "failed", "at": TIME}]), a_job()],
     [a_service()],
+    [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])],
     [a_service(topology={"within": "node", "required": True}, pin={"pool": "dc1/h100", "nodes": "h100-0001"})],
     [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])],
     [a_job(market={"spot": "allowed"}, checkpoint={"every": "20m"})],
