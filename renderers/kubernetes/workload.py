@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.spec.backend import Workload
@@ -63,22 +63,10 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
     """
     kind = KINDS[setting.workload]
     workload = dns_label(payload.name if setting.team_is_namespace else f"{payload.job.team}/{payload.name}")
-    has_service = payload.is_gang and setting.workload is Workload.JOB
     admission = admission_of(payload, setting.flavor, setting.namespace, workload)
     claim = template_of(payload, setting.namespace, workload)
-    style = PodStyle(
-        container=kind.container,
-        flavor=setting.flavor,
-        environment=kind.environment(payload, workload),
-        subdomain=workload if has_service else "",
-        scheduler=admission.scheduler,
-        priority_class=admission.priority_class,
-        labels=admission.pod_labels,
-        annotations=admission.pod_annotations,
-        claim_template=claim["metadata"]["name"] if claim else "",
-        needs_image=setting.template is None,
-    )
-    pod = pod_of(payload, workload, style)
+    style = _style(payload, setting, workload, admission)
+    pod = pod_of(payload, workload, replace(style, claim_template=claim["metadata"]["name"] if claim else ""))
     content = json.dumps([payload.address, len(payload.nodes), kind.kind, pod], sort_keys=True)
     if setting.template is not None:
         content += json.dumps(setting.template.tree, sort_keys=True)
@@ -95,13 +83,33 @@ def job_of(payload: Payload, setting: Setting, notes: Sequence[str] = ()) -> Wri
         "spec": kind.body(payload, pod) if _makes_spec(setting) else _laid_on(payload, setting),
     }
     files = [(f"{kind.prefix}-{name}.yaml", _text(payload, setting, tree, pod, notes))]
-    if has_service:
+    if _has_service(payload, setting):
         files.append((f"service-{workload}.yaml", _service(payload, setting, workload)))
     if claim is not None:
         files.append((f"resourceclaimtemplate-{claim['metadata']['name']}.yaml", document(claim)))
     if admission.group is not None:
         files.append((f"podgroup-{workload}.yaml", document(admission.group)))
     return Written(files=tuple(files))
+
+
+def _style(payload: Payload, setting: Setting, workload: str, admission: Admission) -> PodStyle:
+    kind = KINDS[setting.workload]
+    return PodStyle(
+        container=kind.container,
+        flavor=setting.flavor,
+        environment=kind.environment(payload, workload),
+        subdomain=workload if _has_service(payload, setting) else "",
+        scheduler=admission.scheduler,
+        priority_class=admission.priority_class,
+        labels=admission.pod_labels,
+        annotations=admission.pod_annotations,
+        needs_image=setting.template is None,
+    )
+
+
+def _has_service(payload: Payload, setting: Setting) -> bool:
+    """Whether the parts of the gang meet below a Service of ours; other kinds bring their own."""
+    return payload.is_gang and setting.workload is Workload.JOB
 
 
 def _makes_spec(setting: Setting) -> bool:
