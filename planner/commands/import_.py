@@ -31,6 +31,7 @@ if TYPE_CHECKING:
             "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
             help="Write DIR/TEAM/NAME.yaml and its template; without it specs are only shown.",
         ),
+        options.specs,
         click.option("--team", default="", metavar="NAME", help="Whose jobs they are. Default: namespace or account."),
         click.option("--duration", default="", metavar="TIME", help="How long those take that do not say, e.g. 24h."),
         click.option(
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     ),
 )  # fmt: skip
 def command(
-    files: tuple[Path, ...], source: str | None, out: Path | None, models: tuple[str, ...], **words: str
+    files: tuple[Path, ...], source: str | None, out: Path | None, models: tuple[str, ...], specs: Path, **words: str
 ) -> Exit:
     """Read Jobs, JobSets and PyTorchJobs of Kubernetes, compose files, and scripts of sbatch, as Job specs.
 
@@ -57,7 +58,8 @@ def command(
     team, duration = words["team"], words["duration"]
     _check(team, duration)
     known = said(models, catalog.load())
-    results = imported(_texts(files), ImportWish(team=team, duration=duration, devices_only=source is not None), known)
+    wish = ImportWish(team=team, duration=duration, devices_only=source is not None, teams=_teams(specs))
+    results = imported(_texts(files), wish, known)
     jobs = [result for result in results if isinstance(result, Imported)]
     refused = [result for result in results if isinstance(result, Refused)]
     if out is None:
@@ -66,6 +68,16 @@ def command(
         _written(jobs, out)
     _told(jobs, refused)
     return Exit.FAILURE if refused and not jobs else Exit.OK
+
+
+def _teams(specs: Path) -> tuple[tuple[str, str], ...]:
+    """The teams of namespaces and accounts in the specs; none where there are no valid specs."""
+    from planner.specset import load, read_tree
+
+    found = load(read_tree(specs)).specset if specs.exists() else None
+    teams = found.teams if found else ()
+    pairs = ((word, team.name) for team in teams for word in (team.name, team.namespace, team.account) if word)
+    return tuple(sorted(pairs))
 
 
 def _check(team: str, duration: str) -> None:

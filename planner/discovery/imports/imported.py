@@ -6,18 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner.names import NAME_LENGTH, is_name, suggest_name
+from planner.names import NAME_LENGTH, suggest_name
 from planner.spec.envelope import API_VERSION
 from planner.units import Duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportWish:
-    """What people say of all jobs: the team, how long those take that do not say it, and whether only devices count."""
+    """What people say of all jobs: the team, how long those take that do not say it, and whether only devices count.
+
+    `teams` has the teams of namespaces and accounts, as the specs have them.
+    """
 
     team: str = ""
     duration: str = ""
     devices_only: bool = False
+    teams: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +78,8 @@ def job_name(*texts: str) -> str:
 
 
 def team_name(wish: ImportWish, own: str) -> str:
-    """The team that was said, else the object's own word for it where that is a name; nothing when there is none."""
-    return wish.team or (own if is_name(own) else suggest_name(own))
+    """The team that was said, else that of a namespace or account, else its name where it is one; else nothing."""
+    return wish.team or dict(wish.teams).get(own) or suggest_name(own)
 
 
 def lasting(wish: ImportWish, limit_seconds: int | None) -> tuple[dict[str, Any] | str | None, tuple[str, ...]]:

@@ -78,7 +78,11 @@ def _host(node: Thing, models: Models, racks: Sequence[str], untold: list[str]) 
         architecture=text_of(_info(node).get("architecture")) or None,
         cpus=whole(there.get("cpu")) or None,
         memory_mib=mebibytes(there.get("memory")) or None,
-        drivers=tuple(_driver(node, facts) for facts in vendors().values() if facts.vendor in present),
+        drivers=tuple(
+            driver
+            for facts in vendors().values()
+            if facts.vendor in present and (driver := _driver(node, facts)) is not None
+        ),
         devices=tuple(replace(device, index=index) for index, device in enumerate(devices)),
         nvlink_domain=next((clique for amount in amounts if (clique := _of(node, amount.facts, "clique"))), None),
         back_ends=("kubernetes",),
@@ -163,14 +167,16 @@ def _memory(node: Thing, facts: VendorFacts) -> int | None:
     return mib or (int(match[1]) << 10 if match else None)
 
 
-def _driver(node: Thing, facts: VendorFacts) -> Driver:
-    """Driver and toolkit from the labels in which either is written, whole or in parts."""
+def _driver(node: Thing, facts: VendorFacts) -> Driver | None:
+    """Driver and toolkit from the labels in which either is written, whole or in parts; None where neither is."""
     domain = (facts.resource or "").partition("/")[0]
     labels = {key.removeprefix(f"{domain}/"): value for key, value in node.labels.items() if key.startswith(domain)}
     parts = [labels.get(f"cuda.driver.{part}", "") for part in ("major", "minor", "rev")]
     runtime = [labels.get(f"cuda.runtime.{part}", "") for part in ("major", "minor")]
     version = labels.get("cuda.driver-version.full") or labels.get("gpu.driver-version") or _dotted(parts)
     toolkit = labels.get("cuda.runtime-version.full") or _dotted(runtime)
+    if not version and not toolkit:
+        return None
     return Driver(vendor=facts.vendor, version=version or None, toolkit=toolkit or None)
 
 

@@ -78,6 +78,17 @@ def test_a_file_that_says_something_else_is_not_replaced_and_nothing_is_written(
     assert mine.read_text() == "# mine\n"
 
 
+def test_a_namespace_or_account_of_the_specs_is_its_team(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / "specs").mkdir()
+    team = "{apiVersion: planner/v1, kind: Team, name: cv, namespace: vision, account: vision}\n"
+    (work / "specs/teams.yaml").write_text(team)
+    told = ["--duration", "20h", "--specs", str(work / "specs")]
+    assert main(["import", str(work / "train.sbatch"), str(work / "job.json"), *told]) == 0
+    assert capsys.readouterr().out.count("\nteam: cv\n") == 2
+    assert main(["import", str(work / "job.json"), *told[:2], "--specs", str(work / "none")]) == 0
+    assert "\nteam: vision\n" in capsys.readouterr().out
+
+
 def test_without_a_folder_specs_are_shown(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(work / "train.sbatch")]) == 0
     assert capsys.readouterr().out.startswith("apiVersion: planner/v1\nkind: Job\nname: llama-pretrain\n")

@@ -160,3 +160,11 @@ def test_the_control_plane_is_left_out_and_told() -> None:
 
 def test_a_node_without_cards_is_a_node_for_cpu_work() -> None:
     assert "gpus" not in fields(node("c1", {}, resources={}))
+
+
+def test_a_driver_that_no_label_tells_is_not_spoken_of() -> None:
+    host = one(node("n1", {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}))
+    assert host.drivers == ()
+    labels = {"cuda.driver-version.full": "", "cuda.driver.major": "570", "cuda.driver.minor": "86"}
+    (parts,) = one(node("n1", h100() | {f"nvidia.com/{key}": value for key, value in labels.items()})).drivers
+    assert (parts.version, parts.toolkit) == ("570.86", "12.8")
