@@ -82,12 +82,14 @@ def apply(
 ) -> Outcome:
     """Do all that is to be done; `tell` hears of each step once it is done.
 
-    Raises `Blocked` for objects that others own, `PartlyApplied` when a step fails after others were done, and
-    `PlannerError` when the first one fails.
+    Every call is spelled out before the first is made, so that one which is refused changes nothing. Raises `Blocked`
+    for objects that others own, `PartlyApplied` when a step fails after others were done, `PlannerError` when the first
+    one fails, and `Busy` when the lock was lost.
     """
     found = todo(request, known)
     records = dict(known.records)
     if found.steps or not known.complete:
+        tuple(calls(request, found))
         _refuse_others(request, found, known)
         lease.check()
         writer = state.begin(known, found, request.plan.digest)
@@ -102,8 +104,8 @@ def apply(
 
 
 def _do(request: Request, found: Steps, step: Step, known: Known, lease: Held) -> None:
+    lease.check()
     try:
-        lease.check()
         request.backends[step.record.cluster].perform(step)
     except (PlannerError, OSError) as error:
         raise _stopped(request, found, step, known, str(error)) from None

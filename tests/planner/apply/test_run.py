@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from planner.apply.item import Item, Rank
+from planner.apply import lease, run
+from planner.apply.item import Item, Rank, Step
 from planner.apply.recording import Recording
 from planner.apply.state import State
-from planner.diagnostics import Blocked, PartlyApplied, PlannerError
+from planner.diagnostics import Blocked, Busy, PartlyApplied, PlannerError
 from planner.plan import Plan
 from tests.planner.apply.scenes import (
     Failing,
@@ -196,3 +199,38 @@ def test_a_cluster_that_is_gone_with_objects_in_it_stops_the_run(tmp_path: Path)
     with pytest.raises(PlannerError, match="'old' is in the inventory and no longer in the specs"):
         apply_to(tmp_path / "state", a_request((), backend, TWO))
     assert backend.objects() == {"old/d.yaml": "one"}
+
+
+@dataclass
+class Untrusting:
+    """A recording back end that refuses to spell out the calls of one key."""
+
+    inner: Recording
+    key: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def describe(self, step: Step) -> tuple[str, ...]:
+        """Spell out, or refuse."""
+        if step.record.key == self.key:
+            raise Blocked("a command that nobody trusted")
+        return self.inner.describe(step)
+
+
+def test_a_call_that_is_refused_stops_the_run_before_the_first(tmp_path: Path) -> None:
+    backend = Recording(root=tmp_path / "fleet")
+    with pytest.raises(Blocked, match="a command that nobody trusted"):
+        apply_to(tmp_path / "state", a_request(the_first(), Untrusting(backend, "hpc/d.yaml"), ONE))
+    assert backend.log() == ()
+    assert not (tmp_path / "state" / "inventory.json").exists()
+
+
+def test_a_run_that_lost_its_lock_stops_before_its_next_step(tmp_path: Path) -> None:
+    backend, state = Recording(root=tmp_path / "fleet"), State(root=tmp_path / "state")
+    clock = iter([0, *[10_000] * 100])
+    mine = lease.take(state.lease, "ann", "one", lambda: next(clock), 300)
+    lease.take(state.lease, "bo", "two", lambda: 301, 300)
+    with pytest.raises(Busy, match="was lost after it had expired: bo has held it"):
+        run.apply(a_request(the_first(), backend, ONE), state, state.known(), mine)
+    assert backend.log() == ()
