@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from planner import pipeline
+from planner.compile.services import Serving
 from planner.diagnostics import SpecError
 from planner.plan import Plan
 from planner.specset import SourceFile, load
@@ -189,3 +192,28 @@ def test_a_load_file_is_read_beside_the_spec_and_its_faults_have_a_place() -> No
     with pytest.raises(SpecError, match="it has no line after the first") as caught:
         pipeline.plan(broken, start=START)
     assert caught.value.diagnostics[0].place is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_layers_of_a_slot_add_up_to_its_replicas_and_bear_its_load(seed: int) -> None:
+    draw = random.Random(seed)
+    hours = sorted(draw.sample(range(24), 4))
+    load = [
+        {"when": f"daily {begin:02}:00-{end:02}:30", "qps": draw.randint(0, 40)}
+        for begin, end in pairwise([*hours, 23])
+    ]
+    replicas = {"min": draw.randint(1, 4), "step": draw.randint(1, 3)}
+    away = [{"from": "2026-12-01T07:00:00Z", "to": "2026-12-01T11:00:00Z", "nodes": "h100-0001"}]
+    service = a_service(load=load, replicas=replicas, headroom=f"{draw.randint(0, 50)}%", service_time="300ms")
+    made = compile_specs(a_cluster(a_pool(nodes=8, unavailable=away)), service)
+    (serving,) = made.servings
+    for slot, (allowed, (rate, _)) in enumerate(zip(serving.allowed, serving.demand, strict=True)):
+        layers = [work.layer for work in made.works if work.layer and work.layer.start <= slot < work.layer.end]
+        assert sum(layer.replicas for layer in layers) == allowed == serving.needed[slot]
+        assert len({layer.number for layer in layers}) == len(layers)
+        assert rate * 300 * 1_000_000 <= allowed * 1_000_000 * (1_000_000 - service_headroom(serving))
+
+
+def service_headroom(serving: Serving) -> int:
+    """The spare part of a service in millionths."""
+    return serving.service.headroom.ppm
