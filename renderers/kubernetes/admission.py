@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from planner.spec.backend import Queueing, Workload
 from renderers.kubernetes import kai, topology, versions, volcano
 from renderers.kubernetes.priorities import priority_class
+from renderers.kubernetes.resources import kai_fraction
 from renderers.kubernetes.scene import queue_of
 from renderers.kubernetes.team_queues import queue_name
 
@@ -97,8 +98,10 @@ def _kai(payload: Payload) -> Admission:
         word = "required" if required else "preferred"
         annotations.append(("kai.scheduler/topology", topology.name_of(topology.levels_of(payload.pool))))
         annotations.append((f"kai.scheduler/topology-{word}-placement", label))
+    fraction = kai_fraction(payload)
     return Admission(
         annotations=tuple(annotations),
+        pod_annotations=(("gpu-fraction", fraction),) if fraction else (),
         pod_labels=(
             ("kai.scheduler/queue", queue_name(job.team)),
             ("kai.scheduler/preemptibility", "preemptible" if job.preemptible else "non-preemptible"),

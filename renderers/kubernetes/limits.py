@@ -139,6 +139,10 @@ def of_job(payload: Payload) -> tuple[str, ...]:
             "which devices of a node it gets is the device plugin's choice",
         ),
         (payload.segment.market != "own", f"no label selects nodes of the market {payload.segment.market}"),
+        (
+            any(device.share for device in payload.devices) and payload.cluster.backend.queueing is Queueing.KAI,
+            "KAI counts parts of a device and keeps nobody to theirs",
+        ),
         (bool(gres), f"{gres} cannot be asked for in a pod"),
         (job.needs.rdma, "no resource name of an RDMA device is known: the pods use the nodes' network as it is"),
         (named_user, f"user {job.user} is not a number: the image's own user runs it"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from planner.catalog import Naming, resource_name
-from planner.spec.backend import DevicesBy
+from planner.spec.backend import DevicesBy, Queueing
 from planner.spec.cluster import SharingBy
 from planner.units import parse_share
 from renderers.refusal import Unsupported
@@ -25,6 +25,8 @@ Amounts = tuple[tuple[str, int], ...]
 _TAINT: Final = re.compile(r"(?P<key>[^=:]+)(=(?P<value>[^:]*))?(:(?P<effect>NoSchedule|PreferNoSchedule|NoExecute))?")
 _DEFAULT_MEMORY_MODE: Final = "nps1"
 _WHOLE_PERCENT: Final = 100
+_DECIMALS: Final = 10_000
+"""As many parts as four decimals tell apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -159,6 +161,8 @@ def requests_of(payload: Payload) -> Amounts:
     if payload.cluster.backend.devices is DevicesBy.DRA:
         return _claimed(payload, accelerator)
     _check_one_model(payload)
+    if kai_fraction(payload):
+        return ()
     layout, found = layout_of(payload.pool, payload.cluster.backend), Counter[str]()
     for device in payload.devices:
         found += _of_device(device, payload.pool, layout, accelerator, facts)
@@ -199,6 +203,25 @@ def _of_device(
         profile = _profile(accelerator, device.profile)
         return Counter({_partition_name(profile, accelerator, facts, layout): 1})
     return Counter({_named(resource_name(facts, accelerator, naming=layout.naming), facts): 1})
+
+
+def kai_fraction(payload: Payload) -> str:
+    """The part of one device that KAI hands out by an annotation, such as `0.125`; empty where it is not asked for.
+
+    Only where the vendor has a runtime class: the pods that hold the device for its sharers run in it.
+    """
+    pool, backend, facts = payload.pool, payload.cluster.backend, payload.facts
+    shares = [device.share for device in payload.devices if device.share is not None]
+    by_kai = pool.sharing is not None and pool.sharing.by is SharingBy.KAI and backend.queueing is Queueing.KAI
+    if not shares or not by_kai or facts is None or facts.runtime_class is None:
+        return ""
+    digits = parse_share(shares[0]) * _DECIMALS
+    if len(payload.devices) > 1 or digits.denominator != 1:
+        raise Unsupported(
+            f"KAI hands out one part of one device in decimals, not {' and '.join(shares)}. "
+            "Divide the pool into 2, 4, 5, 8 or 10 units"
+        )
+    return f"0.{int(digits):04}".rstrip("0")
 
 
 def _of_share(share: str, pool: NodePool, facts: VendorFacts) -> Counter[str]:

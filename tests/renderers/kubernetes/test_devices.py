@@ -233,3 +233,32 @@ def test_a_share_cannot_be_claimed() -> None:
     assert "a claim takes whole devices" in refusal(
         rendered(cluster, a_node("n-1", Device(index=0, share="1/4")), gpus='"1/4"')
     )
+
+
+KAI = "{type: kubernetes, queueing: kai}"
+
+
+@pytest.mark.parametrize(("units", "share", "fraction"), [(8, "1/8", "0.125"), (4, "3/4", "0.75"), (5, "1/5", "0.2")])
+def test_a_part_of_a_device_is_an_annotation_where_kai_shares(units: int, share: str, fraction: str) -> None:
+    cluster = a_cluster("{model: l40s, count: 2}", f"sharing: {{by: kai, units: {units}}}", backend=KAI)
+    result = rendered(cluster, a_node("n-1", Device(index=0, share=share)), gpus=f'"{share}"')
+    annotations = job_at(result, "job/vision/x")["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["gpu-fraction"] == fraction
+    assert asked(result) == {}
+    assert any("keeps nobody to theirs" in item.message for item in result.degraded)
+
+
+@pytest.mark.parametrize(
+    ("model", "backend", "units", "said"),
+    [
+        ("l40s", KAI, 3, "in decimals, not 1/3"),
+        ("l40s", "kubernetes", 4, "hands out whole devices only"),
+        ("mi300x", KAI, 4, "hands out whole devices only"),
+    ],
+)
+def test_a_part_that_kai_cannot_hand_out_is_refused(model: str, backend: str, units: int, said: str) -> None:
+    cluster = a_cluster(f"{{model: {model}, count: 2}}", f"sharing: {{by: kai, units: {units}}}", backend=backend)
+    vendor = "amd" if model == "mi300x" else "nvidia"
+    share = f"1/{units}"
+    request = f"{{count: 1, share: {share}, vendor: {vendor}}}"
+    assert said in refusal(rendered(cluster, a_node("n-1", Device(index=0, share=share)), gpus=request))
