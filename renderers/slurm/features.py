@@ -19,6 +19,7 @@ class Feature(StrEnum):
     GPUS_PER_NODE = "--gpus-per-node"
     HET_JOBS = "#SBATCH hetjob"
     BLOCK_TOPOLOGY = "topology/block"
+    BLOCK_SIZES = "BlockSizes"
     NODELIST_IN_BLOCKS = "--nodelist under topology/block"
 
 
@@ -27,6 +28,7 @@ SINCE: Final[Mapping[Feature, Version]] = MappingProxyType(
         Feature.GPUS_PER_NODE: (19, 5),
         Feature.HET_JOBS: (20, 2),
         Feature.BLOCK_TOPOLOGY: (23, 11),
+        Feature.BLOCK_SIZES: (24, 5),
         Feature.NODELIST_IN_BLOCKS: (25, 11),
     }
 )

@@ -1,6 +1,7 @@
 """The files of one Slurm cluster.
 
 CLUSTER/accounts.sh             makes QOS and accounts what the plan needs at a moment
+CLUSTER/proposals/*.conf        site files to compare with the site's own
 CLUSTER/submit.sh               submits what is not there yet, in the order of dependencies
 CLUSTER/jobs/TEAM.JOB.sbatch    one script a job, `TEAM.JOB.INDEX.sbatch` for an element of an array
 """
@@ -19,6 +20,7 @@ from renderers.slurm import limits, reading, words
 from renderers.slurm.body import Body, body, own_body
 from renderers.slurm.header import CHANGEABLE, Options, header, job_name, settings
 from renderers.slurm.overlay import Overlaid, overlay
+from renderers.slurm.proposals import proposals
 from renderers.slurm.setup import accounts
 from renderers.slurm.submission import Step, elements, held, lines, ordered, parents_of
 
@@ -58,11 +60,22 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     if steps:
         manifests = (*manifests, _submission(plan, specset, cluster, steps))
     degraded = tuple(note for item in made for note in _notes(item, written))
-    setup = _accounts(plan, specset, cluster) if steps else Rendered()
+    site = (_accounts(plan, specset, cluster), _proposals(specset, cluster)) if steps else ()
     return Rendered(
-        manifests=tuple(sorted((*manifests, *setup.manifests))),
-        degraded=(*(limits.of_cluster(cluster) if made else ()), *setup.degraded, *degraded),
+        manifests=tuple(sorted((*manifests, *(item for part in site for item in part.manifests)))),
+        degraded=(
+            *(limits.of_cluster(cluster) if made else ()),
+            *(note for part in site for note in part.degraded),
+            *degraded,
+        ),
     )
+
+
+def _proposals(specset: SpecSet, cluster: Cluster) -> Rendered:
+    try:
+        return Rendered(manifests=tuple(proposals(specset, cluster)))
+    except Unsupported as error:
+        return Rendered(degraded=(limits.degraded(f"cluster/{cluster.name}", f"no site files are proposed: {error}"),))
 
 
 def _accounts(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:

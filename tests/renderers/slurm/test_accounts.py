@@ -152,7 +152,9 @@ def test_a_name_that_cannot_stand_in_a_command_is_refused() -> None:
     with pytest.raises(Unsupported, match="a;b"):
         account_name(specs.team("nlp"), borrowed=False)
     rendered = render(a_plan(specs), specs, specs.cluster("hpc"))
-    assert [item.path for item in rendered.manifests] == ["hpc/jobs/vision.train.sbatch", "hpc/submit.sh"]
+    paths = {item.path for item in rendered.manifests}
+    assert "hpc/accounts.sh" not in paths
+    assert {"hpc/jobs/vision.train.sbatch", "hpc/submit.sh", "hpc/proposals/gres.conf"} <= paths
     assert any(item.message.startswith("no accounts are written: ") for item in rendered.degraded)
 
 

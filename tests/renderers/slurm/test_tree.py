@@ -13,6 +13,8 @@ def test_a_cluster_has_a_script_a_job_and_programs_that_submit_and_set_up_accoun
         ("hpc/accounts.sh", ("team/vision",), True),
         ("hpc/jobs/vision.prep.sbatch", ("job/vision/prep",), True),
         ("hpc/jobs/vision.train.sbatch", ("job/vision/train",), True),
+        ("hpc/proposals/gres.conf", ("cluster/hpc",), False),
+        ("hpc/proposals/slurm.conf", ("cluster/hpc",), False),
         ("hpc/submit.sh", ("job/vision/prep", "job/vision/train"), True),
     ]
 
@@ -48,6 +50,8 @@ def test_a_refused_job_takes_no_other_with_it() -> None:
     assert [item.path for item in rendered.manifests] == [
         "hpc/accounts.sh",
         "hpc/jobs/vision.good.sbatch",
+        "hpc/proposals/gres.conf",
+        "hpc/proposals/slurm.conf",
         "hpc/submit.sh",
     ]
     said = {item.address: item.message for item in rendered.degraded if item.address.startswith("job/")}
@@ -60,7 +64,9 @@ def test_a_later_run_of_interrupted_work_is_left_to_the_next_plan_and_that_is_sa
     segments = [a_segment("hpc/h100", a_node("gpu-001", 0), specs=specs, start=start) for start in (0, 6)]
     plan = plan_of(a_placement("job/vision/train", *segments, specs=specs), specs=specs)
     rendered = render(plan, specs, specs.cluster("hpc"))
-    assert len(rendered.manifests) == 3
+    assert [item.path for item in rendered.manifests if item.path.endswith(".sbatch")] == [
+        "hpc/jobs/vision.train.sbatch"
+    ]
     assert any("only its first run is written" in item.message for item in rendered.degraded)
 
 
