@@ -27,7 +27,7 @@ services:
     restart: on-failure:3
     shm_size: 16gb
     user: "1000"
-    volumes: [/data:/data:ro, cache:/root/.cache, ./src:/src]
+    volumes: [/data:/data:ro, cache:/cache, ./src:/src]
     deploy:
       resources:
         limits: {{cpus: "7.5", memory: 64g}}
@@ -58,7 +58,7 @@ def test_a_project_becomes_jobs_and_says_which_service_is_none() -> None:
         "apiVersion": "planner/v1", "kind": "Job", "name": "train", "team": "render", "image": "acme/train:2",
         "command": ["torchrun", "--nproc=2", "train.py"], "gpus": {"count": 2, "vendor": "nvidia"}, "cpus": 8,
         "memory": "64Gi", "shm": "16Gi", "user": "1000", "retries": 3, "after": ["prepare"], "duration": "1d",
-        "mounts": [{"path": "/data", "host": "/data", "read_only": True}, {"path": "/root/.cache", "claim": "cache"}],
+        "mounts": [{"path": "/data", "host": "/data", "read_only": True}, {"path": "/cache", "claim": "cache"}],
         "template": "train.template.yaml",
     }  # fmt: skip
     assert train.untold == (
