@@ -16,7 +16,6 @@ import pytest
 from planner.units import parse_time
 from tests.renderers.compose.edge import GREEN, Edge, Planned, a_cluster, an_edge, several
 from tests.renderers.fleet import HOUR, START, a_node
-from tests.renderers.slurm.site import lint
 
 BEGIN = parse_time(START, "UTC")
 LIMIT = 9_000
@@ -366,54 +365,3 @@ def test_a_secret_must_be_there_where_a_script_needs_one(tmp_path: Path) -> None
     (host.folder / "secrets.env").write_text("T='a b$c'\n")
     host.minute(0, SAID=str(tmp_path / "said"))
     assert eventually(tmp_path / "said") == "a b$c\n"
-
-
-@pytest.mark.parametrize("backend", ["compose", "{type: compose, engine: apptainer, scheduler: cron}"])
-def test_the_programs_are_plain_sh_without_a_finding(backend: str) -> None:
-    edge = several({"job": (("command: [a]", "gpus: 1"), ONE, "green", 0)}, cluster=a_cluster(GREEN, backend))
-    texts = [item.text for item in edge.rendered.manifests if item.path.endswith(".sh")]
-    assert len(texts) >= 2
-    assert [lint(text, "bash" if text.startswith("#!/bin/bash") else "sh") for text in texts] == [""] * len(texts)
-
-
-def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
-    units = {
-        Path(item.path).name: item.text for item in a_chain().rendered.manifests if "gpu-fleet-planner@" in item.path
-    }
-    assert sorted(units) == ["gpu-fleet-planner@.service", "gpu-fleet-planner@.timer"]
-    assert "ExecStart=/bin/sh %f/schedule.sh\n" in units["gpu-fleet-planner@.service"]
-    analyze = shutil.which("systemd-analyze")
-    if analyze is None:
-        pytest.skip("systemd-analyze is not installed")
-    for name, text in units.items():
-        (tmp_path / name).write_text(text)
-    paths = [tmp_path / name for name in units]
-    done = subprocess.run([analyze, "verify", "--man=no", *paths], text=True, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-CRONTAB = """#!/bin/sh
-case $1 in
-    -l) cat "$TABLE" ;;
-    -) cat >"$TABLE.new"; mv "$TABLE.new" "$TABLE" ;;
-esac
-"""
-
-
-def test_cron_runs_the_schedule_every_minute_once_however_often_it_is_installed(tmp_path: Path) -> None:
-    host = a_native_host(tmp_path, "train")
-    table = tmp_path / "table"
-    table.write_text("0 1 * * * of others\n")
-    (tmp_path / "crontab").write_text(CRONTAB)
-    (tmp_path / "crontab").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TABLE": str(table)}
-    install = ["sh", str(host.folder / "install.sh")]
-    for _ in range(2):
-        subprocess.run(install, env=environment, check=True)
-        folder = host.folder.resolve()
-        assert table.read_text().splitlines() == [
-            "0 1 * * * of others",
-            f"* * * * * /bin/sh {folder}/schedule.sh >>{folder}/schedule.log 2>&1",
-        ]
-    subprocess.run([*install, "--remove"], env=environment, check=True)
-    assert table.read_text() == "0 1 * * * of others\n"
