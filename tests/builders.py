@@ -24,7 +24,7 @@ def _document(kind: str, name: str, **fields: Any) -> Document:
     return {"apiVersion": "planner/v1", "kind": kind, "name": name, **fields}
 
 
-def a_pool(name: str = "h100", nodes: int = 1, count: int = 8, model: str = H100, **fields: Any) -> Document:
+def a_pool(name: str = "h100", nodes: Any = 1, count: int = 8, model: str = H100, **fields: Any) -> Document:
     """One node of 8 H100 without CPUs and memory."""
     return {"name": name, "nodes": nodes, "gpus": {"model": model, "count": count}} | fields
 

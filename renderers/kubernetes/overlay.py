@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.diagnostics import Diagnostic, Related, Severity, SpecError
@@ -22,15 +21,15 @@ _CODE: Final = "SPEC423"
 _HOST: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
-@dataclass(slots=True)
 class Overlay:
     """One object in the making: `tree` is changed in place, `changes` and `faults` grow with it."""
 
-    template: ManifestTemplate
-    spec_place: Place
-    tree: Tree
-    changes: list[str] = field(default_factory=list)
-    faults: list[Diagnostic] = field(default_factory=list)
+    def __init__(self, template: ManifestTemplate, spec_place: Place, tree: Tree) -> None:
+        self.template = template
+        self.spec_place = spec_place
+        self.tree = tree
+        self.changes: list[str] = []
+        self.faults: list[Diagnostic] = []
 
     def at(self, path: Path) -> Any:
         """The value at a path; None where there is none."""

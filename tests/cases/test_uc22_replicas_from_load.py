@@ -53,7 +53,11 @@ def test_without_load_the_least_replicas_stay(least: int) -> None:
 
 
 def test_capacity_is_never_below_the_load_in_any_slot() -> None:
-    load = [{"when": "daily 09:00-21:00", "qps": 20}, {"when": "daily 06:00-09:00", "qps": 7.5}, {"qps": 2}]
+    load: list[Document] = [
+        {"when": "daily 09:00-21:00", "qps": 20},
+        {"when": "daily 06:00-09:00", "qps": 7.5},
+        {"qps": 2},
+    ]
     plan = planned(a_cluster(a_pool(nodes=2)), a_service(load=_texts(load)))
     steps = [(step.start[11:13], step.replicas, step.load_milliqps) for step in served(plan).steps]
     assert steps == [("00", 1, 2_000), ("06", 4, 7_500), ("09", 10, 20_000), ("21", 1, 2_000)]

@@ -8,8 +8,8 @@ import pytest
 
 from renderers.slurm.reading import Component
 from tests.renderers.fleet import a_node
+from tests.renderers.slurm.controller import Controller
 from tests.renderers.slurm.site import POOL, a_chain, a_cluster, a_site
-from tests.renderers.slurm.test_submission import Controller
 
 MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 GPUS = (
@@ -81,5 +81,5 @@ def test_from_inside_an_allocation_nothing_is_inherited(tmp_path: Path) -> None:
     controller.submit(
         SLURM_MEM_PER_GPU="40960", SLURM_MEM_PER_NODE="1024", SBATCH_GRES="gpu:1", SLURM_NTASKS_PER_GPU="1"
     )
-    assert len(controller.lines("calls")) == 1
-    assert controller.lines("leaked") == []
+    assert len(controller.submitted()) == 1
+    assert controller.queue["leaked"] == []

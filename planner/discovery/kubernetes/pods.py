@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from planner.discovery.found import Ended, Seat, Use
@@ -28,15 +28,15 @@ class Running:
     untold: tuple[str, ...]
 
 
-@dataclass(slots=True, kw_only=True)
 class _Group:
     """The pods of one owner on their nodes: devices, billionths of CPUs, and MiB by node."""
 
-    devices: dict[str, int] = field(default_factory=dict)
-    cpu: dict[str, int] = field(default_factory=dict)
-    memory: dict[str, int] = field(default_factory=dict)
-    began: list[int] = field(default_factory=list)
-    pods: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.devices: dict[str, int] = {}
+        self.cpu: dict[str, int] = {}
+        self.memory: dict[str, int] = {}
+        self.began: list[int] = []
+        self.pods: list[str] = []
 
     def add(self, pod: Thing, node: str, count: int) -> None:
         """Count a pod in."""

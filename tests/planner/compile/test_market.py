@@ -38,7 +38,8 @@ def modes(*documents: Document) -> dict[Market, Candidate]:
     ],
 )
 def test_the_expected_loss_follows_the_formula(fields: Document, lost_seconds: int, extra_micros_per_slot: int) -> None:
-    job = a_job(market={"spot": "allowed"}, **({"checkpoint": CHECKPOINT} | fields))
+    own: Document = {"checkpoint": CHECKPOINT} | fields
+    job = a_job(market={"spot": "allowed"}, **own)
     spot = modes(a_cloud(a_spot_pool()), job)[Market.SPOT]
     assert (spot.lost_seconds, spot.extra_micros_per_slot) == (lost_seconds, extra_micros_per_slot)
 
