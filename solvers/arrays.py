@@ -9,7 +9,17 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.columns import BUDGET_WIDTH, FAR, MODE_WIDTH, NODE_WIDTH, PART_WIDTH, TASK_WIDTH
+from solvers.columns import (
+    BUDGET_WIDTH,
+    FAR,
+    FIRST_NODE,
+    FREE_AT,
+    MODE_WIDTH,
+    NODE_WIDTH,
+    POOL_WIDTH,
+    ROW_WIDTH,
+    TASK_WIDTH,
+)
 from solvers.problem import Mode, Node, Pool, Problem, Task
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -23,88 +33,108 @@ _NO_LIMIT: Final = FAR
 
 
 class Arrays(NamedTuple):
-    """One row a thing, columns named in `solvers.columns`; ragged lists are flat, with their bounds in the owner's
-    row.
+    """One row a thing, columns named in `solvers.columns`; all lists of uneven length lie in `flat`, bounded by
+    their owner's row.
 
-    `eligible` holds node positions counted over all pools, `pool` the first node of each pool. `free` is what every
-    node has of every resource in every slot when nothing planned runs: `free[node.FREE_AT + resource * slots +
-    slot]`, 0 while it is closed. `clear` is the number of slots from one until the node's next closure. `kind_*`
-    describe the distinct price kinds of modes.
+    In `flat`: parts as three numbers each (see COUNT, USE_AT, POSITION), their uses, charges as (row, amount),
+    eligible nodes counted over all pools, budgets, tasks before and after, previous nodes as (node, devices), steps
+    of limits and guarantees, tasks charged to a row, and for each node and slot the number of slots until its next
+    closure. `ordered` counts dependencies. `task` ends with a row that only bounds seats.
     """
 
     slots: int
+    ordered: int
     task: Ints
     mode: Ints
-    part: Ints
-    use: Ints
-    charge: Ints
-    eligible: Ints
-    pool: Ints
     node: Ints
+    row: Ints
+    budget: Ints
+    pool: Ints
+    flat: Ints
+
+
+class Kinds(NamedTuple):
+    """The distinct price kinds of modes: pool, use of each resource, and `charge[charge_at[k] : charge_at[k + 1]]`
+    as (row, amount).
+    """
+
+    pool: Ints
+    use: Ints
+    charge_at: Ints
+    charge: Ints
+
+
+class Tables(NamedTuple):
+    """All tables of a problem.
+
+    `free[node.FREE_AT + resource * slots + slot]` is what a node has when nothing planned runs, 0 while it is
+    closed; `capacity[pool, resource, slot]` sums it. `limit[row, slot]` (FAR: none), `guarantee[row, slot]` and
+    `bonus[row]` repeat what `flat` has.
+    """
+
+    arrays: Arrays
+    kinds: Kinds
     free: Ints
-    clear: Ints
+    capacity: Ints
     limit: Ints
     guarantee: Ints
     bonus: Ints
-    budget: Ints
-    budgets: Ints
-    after: Ints
-    following: Ints
-    was_node: Ints
-    was_devices: Ints
-    kind_pool: Ints
-    kind_use: Ints
-    kind_charge_at: Ints
-    kind_charge: Ints
-    capacity: Ints
-    row_task_at: Ints
-    row_task: Ints
-    pool_task_at: Ints
 
 
-def arrays_of(problem: Problem) -> Arrays:
-    """Flatten `problem`; nothing is decided here.
-
-    `capacity[pool, resource, slot]` sums the open nodes. Parts of a mode are listed most demanding first, since
-    seats are found in that order.
-    """
+def tables_of(problem: Problem) -> Tables:
+    """Flatten `problem`; nothing is decided here."""
+    flat: list[int] = []
     first_node = _starts(len(pool.nodes) for pool in problem.pools)
-    nodes, free, clear = _nodes(problem)
-    modes = _Modes(problem, first_node)
-    followers = _followers(problem)
-    row_tasks = _row_tasks(problem)
-    kinds = tuple(modes.kinds)
-    widest = max((len(pool.resources) for pool in problem.pools), default=1)
-    return Arrays(
+    free, clear = _nodes(problem)
+    modes = _Modes(problem, first_node, flat)
+    tasks = _tasks(problem, modes, flat)
+    limit = _steps((row.limit for row in problem.rows), problem.slots, _NO_LIMIT)
+    guarantee = _steps((row.guarantee for row in problem.rows), problem.slots, 0)
+    bonus = _line(row.bonus_micros if row.guarantee is not None else 0 for row in problem.rows)
+    rows = _rows(problem, flat, bonus.tolist())
+    size = len(flat)
+    arrays = Arrays(
         slots=problem.slots,
-        task=_tasks(problem, modes),
+        ordered=sum(len(task.after) for task in problem.tasks),
+        task=tasks,
         mode=_table(modes.rows, MODE_WIDTH),
-        part=_table(modes.parts, PART_WIDTH),
-        use=_line(modes.uses),
-        charge=_table(modes.charges, 2),
-        eligible=_line(modes.eligible),
-        pool=_line(first_node),
-        node=_table(nodes, NODE_WIDTH),
-        free=free,
-        clear=clear,
-        limit=_steps((row.limit for row in problem.rows), problem.slots, _NO_LIMIT),
-        guarantee=_steps((row.guarantee for row in problem.rows), problem.slots, 0),
-        bonus=_line(row.bonus_micros if row.guarantee is not None else 0 for row in problem.rows),
+        node=_node_rows(problem, size + 2 * limit.size),
+        row=_placed_rows(rows, size, problem.slots),
         budget=_table(((one.start, one.end, one.micros) for one in problem.budgets), BUDGET_WIDTH),
-        budgets=_line(budget for task in problem.tasks for budget in task.budgets),
-        after=_line(other for task in problem.tasks for other in task.after),
-        following=_line(other for others in followers for other in others),
-        was_node=_line(modes.was_nodes),
-        was_devices=_line(modes.was_devices),
-        kind_pool=_line(kind[0] for kind in kinds),
-        kind_use=_table(((*kind[1], *(0,) * (widest - len(kind[1]))) for kind in kinds), widest),
-        kind_charge_at=_line(_starts(len(kind[2]) for kind in kinds)),
-        kind_charge=_table((charge for kind in kinds for charge in kind[2]), 2),
-        capacity=_capacity(problem, first_node, nodes, free, widest),
-        row_task_at=_line(_starts(len(tasks) for tasks in row_tasks)),
-        row_task=_line(task for tasks in row_tasks for task in tasks),
-        pool_task_at=_line(_starts(_tasks_by_pool(problem))),
+        pool=_table(zip(first_node, _starts(_tasks_by_pool(problem)), strict=True), POOL_WIDTH),
+        flat=np.concatenate((_line(flat), limit.ravel(), guarantee.ravel(), clear.ravel())),
     )
+    capacity = _capacity(problem, arrays, free)
+    return Tables(arrays, _kinds(modes.kinds, capacity.shape[1]), free, capacity, limit, guarantee, bonus)
+
+
+def _kinds(kinds: Iterable[Kind], width: int) -> Kinds:
+    every = tuple(kinds)
+    return Kinds(
+        pool=_line(kind[0] for kind in every),
+        use=_table(((*kind[1], *(0,) * (width - len(kind[1]))) for kind in every), width),
+        charge_at=_line(_starts(len(kind[2]) for kind in every)),
+        charge=_table((charge for kind in every for charge in kind[2]), 2),
+    )
+
+
+def _stretch(flat: list[int], values: Iterable[int]) -> tuple[int, int]:
+    """Append values to `flat`; give their bounds."""
+    first = len(flat)
+    flat.extend(values)
+    return first, len(flat)
+
+
+def _rows(problem: Problem, flat: list[int], bonus: Sequence[int]) -> list[tuple[int, int, int]]:
+    """For each row its bonus and the bounds of the tasks that may charge it."""
+    return [(bonus[row], *_stretch(flat, tasks)) for row, tasks in enumerate(_row_tasks(problem))]
+
+
+def _placed_rows(rows: list[tuple[int, int, int]], first: int, slots: int) -> Ints:
+    """Complete rows by where the steps of limit and guarantee will lie in `flat`."""
+    second = first + len(rows) * slots
+    placed = ((one[0], first + row * slots, second + row * slots, one[1], one[2]) for row, one in enumerate(rows))
+    return _table(placed, ROW_WIDTH)
 
 
 def _line(values: Iterable[int]) -> Ints:
@@ -152,20 +182,29 @@ def _tasks_by_pool(problem: Problem) -> list[int]:
     return counts
 
 
-def _nodes(problem: Problem) -> tuple[list[tuple[int, int, int]], Ints, Ints]:
-    rows: list[tuple[int, int, int]] = []
+def _node_rows(problem: Problem, clear: int) -> Ints:
+    """Where each node begins in `free` and (from `clear` on) in `flat`, how many resources it has, and whether it
+    ever closes.
+    """
+    rows: list[tuple[int, int, int, int]] = []
     at = 0
     for pool in problem.pools:
         for node in pool.nodes:
-            rows.append((at, len(pool.resources), int(bool(node.closures))))
+            rows.append((at, len(pool.resources), int(bool(node.closures)), clear + len(rows) * problem.slots))
             at += len(pool.resources) * problem.slots
-    free = np.zeros(at, dtype=np.int64)
-    clear = np.full((len(rows), problem.slots), FAR, dtype=np.int64)
+    return _table(rows, NODE_WIDTH)
+
+
+def _nodes(problem: Problem) -> tuple[Ints, Ints]:
+    """What each node has of each resource in each slot, flat, and by node and slot how long it stays open."""
+    slots = problem.slots
+    sizes = [len(pool.resources) * slots for pool in problem.pools for _ in pool.nodes]
+    free = np.zeros(sum(sizes), dtype=np.int64)
+    clear = np.full((len(sizes), slots), FAR, dtype=np.int64)
     every = (node for pool in problem.pools for node in pool.nodes)
-    for position, node in enumerate(every):
-        at, resources, _ = rows[position]
-        _fill(node, free[at : at + resources * problem.slots].reshape(resources, problem.slots), clear[position])
-    return rows, free, clear
+    for position, (node, end, size) in enumerate(zip(every, _starts(sizes)[1:], sizes, strict=True)):
+        _fill(node, free[end - size : end].reshape(-1, slots), clear[position])
+    return free, clear
 
 
 def _fill(node: Node, free: Ints, clear: Ints) -> None:
@@ -185,26 +224,26 @@ def _fill(node: Node, free: Ints, clear: Ints) -> None:
             free[:, start:end] = 0
 
 
-def _capacity(problem: Problem, first: Sequence[int], nodes: Sequence[Sequence[int]], free: Ints, widest: int) -> Ints:
+def _capacity(problem: Problem, a: Arrays, free: Ints) -> Ints:
+    """Sum what the nodes of a pool have, by resource and slot."""
+    widest = max((len(pool.resources) for pool in problem.pools), default=1)
     total = np.zeros((len(problem.pools), widest, problem.slots), dtype=np.int64)
     for position, pool in enumerate(problem.pools):
-        for at, resources, _ in nodes[first[position] : first[position + 1]]:
-            total[position, : len(pool.resources)] += free[at : at + resources * problem.slots].reshape(resources, -1)
+        for node in a.node[a.pool[position, FIRST_NODE] : a.pool[position + 1, FIRST_NODE]]:
+            size = len(pool.resources) * problem.slots
+            total[position, : len(pool.resources)] += free[node[FREE_AT] : node[FREE_AT] + size].reshape(
+                -1, problem.slots
+            )
     return total
 
 
 class _Modes:
     """Gathers the rows of all modes and of what hangs on them."""
 
-    def __init__(self, problem: Problem, first_node: Sequence[int]) -> None:
+    def __init__(self, problem: Problem, first_node: Sequence[int], flat: list[int]) -> None:
         self.rows: list[tuple[int, ...]] = []
-        self.parts: list[tuple[int, int, int]] = []
-        self.uses: list[int] = []
-        self.charges: list[tuple[int, int]] = []
-        self.eligible: list[int] = []
         self.kinds: dict[Kind, int] = {}
-        self.was_nodes: list[int] = []
-        self.was_devices: list[int] = []
+        self._flat = flat
         self.bounds: list[tuple[int, int]] = []
         self._problem = problem
         self._first_node = first_node
@@ -241,44 +280,40 @@ class _Modes:
         return min(FAR, sum(paid) * slots)
 
     def _parts(self, mode: Mode) -> tuple[int, int]:
+        """Lay down the parts, most demanding first, since seats are found in that order, and before them their uses."""
         key = (len(mode.parts[0].use), mode.parts)
         if key not in self._parts_at:
-            first = len(self.parts)
-            for place in sorted(range(len(mode.parts)), key=lambda place: [-use for use in mode.parts[place].use]):
-                self.parts.append((mode.parts[place].count, len(self.uses), place))
-                self.uses.extend(mode.parts[place].use)
-            self._parts_at[key] = (first, len(self.parts))
+            order = sorted(range(len(mode.parts)), key=lambda place: [-use for use in mode.parts[place].use])
+            rows: list[int] = []
+            for place in order:
+                rows += (mode.parts[place].count, _stretch(self._flat, mode.parts[place].use)[0], place)
+            self._parts_at[key] = _stretch(self._flat, rows)
         return self._parts_at[key]
 
     def _charges(self, mode: Mode) -> tuple[int, int]:
         charges = _charges(mode)
         if charges not in self._charges_at:
-            first = len(self.charges)
-            self.charges.extend(charges)
-            self._charges_at[charges] = (first, len(self.charges))
+            self._charges_at[charges] = _stretch(self._flat, (number for charge in charges for number in charge))
         return self._charges_at[charges]
 
     def _nodes(self, mode: Mode) -> tuple[int, int]:
         key = (mode.pool, mode.nodes)
         if key not in self._eligible_at:
-            first = len(self.eligible)
             count = len(self._problem.pools[mode.pool].nodes)
             nodes = range(count) if mode.nodes is None else sorted(set(mode.nodes))
-            self.eligible.extend(self._first_node[mode.pool] + node for node in nodes)
-            self._eligible_at[key] = (first, len(self.eligible))
+            self._eligible_at[key] = _stretch(self._flat, (self._first_node[mode.pool] + node for node in nodes))
         return self._eligible_at[key]
 
     def remember(self, position: int) -> tuple[int, int, int, int]:
         """List the nodes of a task's previous run; give its mode (over all tasks), start and that list's bounds."""
         task = self._problem.tasks[position]
-        previous, at = task.previous, len(self.was_nodes)
+        previous = task.previous
         if previous is None or not 0 <= previous.mode < len(task.modes):
-            return -1, -1, at, at
+            return -1, -1, 0, 0
         first = self._first_node[task.modes[previous.mode].pool]
-        for node, devices in sorted(dict(previous.nodes).items()):
-            self.was_nodes.append(first + node)
-            self.was_devices.append(devices)
-        return self.bounds[position][0] + previous.mode, previous.start, at, len(self.was_nodes)
+        nodes = sorted(dict(previous.nodes).items())
+        bounds = _stretch(self._flat, (number for node, devices in nodes for number in (first + node, devices)))
+        return self.bounds[position][0] + previous.mode, previous.start, *bounds
 
 
 def _charges(mode: Mode) -> tuple[tuple[int, int], ...]:
@@ -296,24 +331,15 @@ def _kind(pool: Pool, mode: Mode) -> tuple[Kind, int]:
     return (mode.pool, tuple(one // scale for one in use), tuple((row, one // scale) for row, one in charges)), scale
 
 
-def _tasks(problem: Problem, modes: _Modes) -> Ints:
+def _tasks(problem: Problem, modes: _Modes, flat: list[int]) -> Ints:
     rows: list[tuple[int, ...]] = []
-    after = following = budgets = seats = 0
+    seats = 0
     followers = _followers(problem)
     for position, task in enumerate(problem.tasks):
-        row: tuple[int, ...] = (
-            *modes.bounds[position],
-            task.since,
-            task.delay_micros,
-            *_late(task),
-            *_window(problem, task),
-        )
-        row += (task.move_micros, *modes.remember(position))
-        row += (after, after + len(task.after), following, following + len(followers[position]))
-        rows.append((*row, budgets, budgets + len(task.budgets), seats))
-        after += len(task.after)
-        following += len(followers[position])
-        budgets += len(task.budgets)
+        row: tuple[int, ...] = (*modes.bounds[position], task.since, task.delay_micros, *_late(task))
+        row += (*_window(problem, task), task.move_micros, *modes.remember(position))
+        row += (*_stretch(flat, task.after), *_stretch(flat, followers[position]), *_stretch(flat, task.budgets))
+        rows.append((*row, seats))
         seats += max((sum(part.count for part in mode.parts) for mode in task.modes), default=0)
     rows.append((*(0,) * (TASK_WIDTH - 1), seats))
     return _table(rows, TASK_WIDTH)

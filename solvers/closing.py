@@ -65,9 +65,10 @@ class _Block(NamedTuple):
     value: Floats
 
 
-def close(market: Market, start: Quote, *, columns: int, rounds: int) -> Closing | None:
-    """Solve restricted LPs over about `columns` columns near the best prices, at most `rounds` times; None when no
-    LP was solved.
+def close(market: Market, start: Quote, *, goal: int, columns: int, rounds: int) -> Closing | None:
+    """Solve restricted LPs over about `columns` columns near the best prices, at most `rounds` times.
+
+    Ends when what is left to gain is small against the distance to `goal`, a plan's value. None when no LP was solved.
     """
     best, answer = start, None
     kept = solved = _near(market, start, columns)
@@ -78,7 +79,7 @@ def close(market: Market, start: Quote, *, columns: int, rounds: int) -> Closing
         answer, solved = proposed, kept
         quotes = [quote(market, lawful(market, _between(best.prices, proposed.prices, part))) for part in _PARTS]
         best = min((best, *quotes), key=_bound_of)
-        if (best.bound - proposed.value) * 10**5 < abs(best.bound):
+        if (best.bound - proposed.value) * 200 <= best.bound - goal:
             break
         kept = _merged(kept, *(_near(market, one, columns // 4) for one in quotes))
     return None if answer is None else _closing(market, best, solved, answer)
@@ -116,7 +117,7 @@ def _near(market: Market, quoted: Quote, most: int) -> _Columns:
     count = 0
     for _ in range(40):
         slack = (low + high) // 2
-        count = list_columns(market.arrays, desk, slack, room)
+        count = list_columns(market.tables.arrays, desk, slack, room)
         if high - low <= 1 or most * 3 // 4 <= count <= most:
             break
         low, high = (low, slack) if count > most else (slack, high)
@@ -133,10 +134,9 @@ def _merged(*lists: _Columns) -> _Columns:
 
 def _answer(market: Market, columns: _Columns) -> _Answer | None:
     """Solve the LP over `columns` and round its duals to prices; None when the LP solver gives up."""
-    a = market.arrays
-    kinds, slots = len(a.kind_pool), a.slots
+    slots = market.tables.arrays.slots
     count = len(columns.rows)
-    first_use, first_inside = count, count + kinds * slots
+    first_use, first_inside = count, count + len(market.tables.kinds.pool) * slots
     blocks = (
         _one_each(market, columns),
         _flow(market, columns, first_use),
@@ -145,12 +145,12 @@ def _answer(market: Market, columns: _Columns) -> _Answer | None:
         _guarantees(market, first_use, first_inside),
         _cash(market, columns),
     )
-    variables = first_inside + a.limit.size
+    variables = first_inside + market.ceiling.size
     upper = np.full(variables, _FREE)
     upper[first_inside:] = market.inside.ravel()
     worth = np.zeros(variables)
     worth[:count] = columns.value / 1e6
-    worth[first_inside:] = np.repeat(a.bonus, slots) / 1e6
+    worth[first_inside:] = np.repeat(market.tables.bonus, slots) / 1e6
     solved = _solve(_proto(upper, worth, blocks))
     if solved is None:
         return None
@@ -180,13 +180,13 @@ def _one_each(market: Market, columns: _Columns) -> _Block:
 
 def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
     """Use of a kind in a slot is that in the slot before, and what starts, less what ends."""
-    a = market.arrays
+    a, kinds = market.tables.arrays, market.tables.kinds
     slots = a.slots
     mode, start = columns.rows[:, 1], columns.rows[:, 2]
     kind, scale = a.mode[mode, KIND], a.mode[mode, SCALE].astype(np.float64)
     end = start + a.mode[mode, DURATION]
     inside = np.flatnonzero(end < slots)
-    cell = np.arange(len(a.kind_pool) * slots, dtype=np.int64)
+    cell = np.arange(len(kinds.pool) * slots, dtype=np.int64)
     later = cell[cell % slots > 0]
     number = np.arange(len(mode), dtype=np.int64)
     row = np.concatenate((cell, later, kind * slots + start, (kind * slots + end)[inside]))
@@ -198,12 +198,12 @@ def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
 
 def _devices(market: Market, first_use: int) -> _Block:
     """What a pool has of each resource in each slot."""
-    a = market.arrays
+    a, kinds = market.tables.arrays, market.tables.kinds
     width, slots = market.supply.shape[1], a.slots
-    kind, resource = np.nonzero(a.kind_use)
-    row = _by_slot((a.kind_pool[kind] * width + resource) * slots, slots)
+    kind, resource = np.nonzero(kinds.use)
+    row = _by_slot((kinds.pool[kind] * width + resource) * slots, slots)
     upper = market.supply.ravel().astype(np.float64)
-    value = np.repeat(a.kind_use[kind, resource], slots).astype(np.float64)
+    value = np.repeat(kinds.use[kind, resource], slots).astype(np.float64)
     return _Block(np.full(len(upper), -_FREE), upper, row, first_use + _by_slot(kind * slots, slots), value)
 
 
@@ -227,10 +227,10 @@ def _guarantees(market: Market, first_use: int, first_inside: int) -> _Block:
 
 
 def _charges(market: Market, first_use: int) -> tuple[Ints, Ints, Floats]:
-    a = market.arrays
-    kind = np.repeat(np.arange(len(a.kind_pool), dtype=np.int64), np.diff(a.kind_charge_at))
-    row = _by_slot(a.kind_charge[:, 0] * a.slots, a.slots)
-    value = np.repeat(a.kind_charge[:, 1], a.slots).astype(np.float64)
+    a, kinds = market.tables.arrays, market.tables.kinds
+    kind = np.repeat(np.arange(len(kinds.pool), dtype=np.int64), np.diff(kinds.charge_at))
+    row = _by_slot(kinds.charge[:, 0] * a.slots, a.slots)
+    value = np.repeat(kinds.charge[:, 1], a.slots).astype(np.float64)
     return row, first_use + _by_slot(kind * a.slots, a.slots), value
 
 
@@ -240,11 +240,11 @@ def _by_slot(first: Ints, slots: int) -> Ints:
 
 def _cash(market: Market, columns: _Columns) -> _Block:
     """What each budget holds, in micros over a million."""
-    a = market.arrays
+    a = market.tables.arrays
     spent: list[tuple[int, int, float]] = []
     for place, (group, mode, start) in enumerate(columns.rows.tolist() if len(a.budget) else ()):
         row = a.task[market.groups[group, 0]]
-        for budget in a.budgets[row[BUDGET_AT] : row[BUDGET_END]].tolist():
+        for budget in a.flat[row[BUDGET_AT] : row[BUDGET_END]].tolist():
             slots = overlap(a, budget, start, start + int(a.mode[mode, DURATION]))
             if slots and a.mode[mode, CASH]:
                 spent.append((budget, place, float(a.mode[mode, CASH]) * slots / 1e6))

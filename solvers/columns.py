@@ -7,7 +7,7 @@ from typing import Final
 FAR: Final = 2**60
 """Stands for "no bound": above every slot, limit and budget that a problem may hold."""
 
-# Columns of Arrays.task. The name of a position ends in AT or END: rows [AT, END) of another table.
+# Columns of Arrays.task. What ends in AT or END bounds a stretch of Arrays.flat, or of another table.
 MODE_AT: Final = 0
 MODE_END: Final = 1
 SINCE: Final = 2
@@ -57,7 +57,7 @@ SHAPE: Final = 19
 MOST_BONUS: Final = 20
 MODE_WIDTH: Final = 21
 
-# Columns of Arrays.part.
+# A part in Arrays.flat: how many nodes, where its use begins there, and its position in the mode.
 COUNT: Final = 0
 USE_AT: Final = 1
 POSITION: Final = 2
@@ -67,10 +67,78 @@ PART_WIDTH: Final = 3
 FREE_AT: Final = 0
 RESOURCES: Final = 1
 CLOSES: Final = 2
-NODE_WIDTH: Final = 3
+CLEAR_AT: Final = 3
+NODE_WIDTH: Final = 4
+
+# Columns of Arrays.row.
+BONUS: Final = 0
+LIMIT_AT: Final = 1
+GUARANTEE_AT: Final = 2
+CHARGED_AT: Final = 3
+CHARGED_END: Final = 4
+ROW_WIDTH: Final = 5
+
+# Columns of Arrays.pool, which has one more row, for the tasks that do not run.
+FIRST_NODE: Final = 0
+MEMBER_AT: Final = 1
+POOL_WIDTH: Final = 2
 
 # Columns of Arrays.budget.
 BUDGET_START: Final = 0
 BUDGET_STOP: Final = 1
 BUDGET_MICROS: Final = 2
 BUDGET_WIDTH: Final = 3
+
+# Layers of what State says of tasks and seats: now, before the round in work, and in the best plan so far.
+NOW: Final = 0
+BEFORE: Final = 1
+BEST: Final = 2
+
+# Columns of State.task. A layer's own number is the column of its mode, and START plus that the column of its start.
+START: Final = 3
+OWN: Final = 6
+PLACE: Final = 7
+SEEN: Final = 8
+DIFFERS: Final = 9
+STATE_WIDTH: Final = 10
+
+# Columns of State.seat after those of the layers.
+AHEAD: Final = 3
+BEHIND: Final = 4
+OWNER: Final = 5
+SEAT_WIDTH: Final = 6
+
+# Rows of State.line, State.near and State.work.
+OPEN: Final = 0
+COUNTED: Final = 1
+GAIN: Final = 2
+RANK: Final = 0
+FITTING: Final = 1
+LIST: Final = 0
+KEY: Final = 1
+CHANGES: Final = 2
+
+# Entries of State.tally.
+VALUE: Final = 0
+WORK: Final = 1
+DICE_1: Final = 2
+DICE_2: Final = 3
+BEST_VALUE: Final = 4
+CHANGED: Final = 5
+ROUNDS: Final = 6
+LISTED: Final = 7
+BEGAN: Final = 8
+FOUND_MODE: Final = 9
+FOUND_START: Final = 10
+FOUND_SCORE: Final = 11
+FOUND_STAYS: Final = 12
+TALLY: Final = 13
+
+# Columns of Guide.task and Guide.mode.
+IDEAL: Final = 0
+MERIT: Final = 1
+WISH_MODE: Final = 2
+WISH_START: Final = 3
+LIKELY: Final = 4
+CREST: Final = 0
+PEAK: Final = 1

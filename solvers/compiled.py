@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from numba import njit
 
-_OPTIONS: dict[str, Any] = {"cache": True, "_nrt": False}
+_OPTIONS: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
+def _digest() -> str:
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+
+_DIGEST: Final = _digest()
+
+
 def compiled(function: _Function) -> _Function:
-    """Compile to machine code kept on disk; under NUMBA_DISABLE_JIT=1 the function stays plain Python with the same
-    results.
+    """Compile to machine code kept on disk; under NUMBA_DISABLE_JIT=1 the function stays plain Python, same results.
 
     Reference counting is off, since counting the arrays inside the tables costs a hundred times what the arithmetic
-    does. So compiled functions may not create arrays: they write into those they are given.
+    does. So compiled functions may not create arrays: they write into those they are given. What is kept on disk counts
+    only for the very sources of this package, since numba itself looks at a function's own file and not at its callees.
     """
-    wrapped: _Function = njit(**_OPTIONS)(function)
+    result: _Function = _kept(njit(**_OPTIONS)(function))
+    return result
+
+
+def inlined(function: _Function) -> _Function:
+    """Copy the function into every compiled caller, which takes less time to compile than to optimise it twice."""
+    result: _Function = _kept(njit(inline="always", **_OPTIONS)(function))
+    return result
+
+
+def _kept(wrapped: Any) -> Any:
+    kept = getattr(getattr(wrapped, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = _DIGEST  # noqa: SLF001 (no public way to say what else a function is made from)
     return wrapped

@@ -7,20 +7,13 @@ from typing import Final
 import numpy as np
 
 from solvers.arrays import Arrays, Ints
-from solvers.columns import (
-    DEVICES,
-    DURATION,
-    EARLIEST,
-    MODE_AT,
-    MODE_END,
-    WAS_MODE,
-    WAS_START,
-)
-from solvers.compiled import compiled
-from solvers.improve import Guide
-from solvers.insertion import affordable, first_start, insert, last_start, mark_starts, seats_as_before
-from solvers.occupancy import NOW, OUT, State, put, take
+from solvers.columns import DEVICES, DURATION, EARLIEST, IDEAL, MERIT, MODE_AT, MODE_END, NOW, OPEN, WAS_MODE, WAS_START
+from solvers.compiled import compiled, inlined
+from solvers.insertion import Guide, insert
+from solvers.occupancy import State, put, take
 from solvers.prices import Market, Quote
+from solvers.seating import seats_as_before
+from solvers.starts import affordable, first_start, last_start, mark_starts
 
 SHARES: Final = (10, 6, 3, 0)
 """Tenths of the prices that count against a start, from most to least foresighted."""
@@ -30,8 +23,8 @@ def orders_of(market: Market, quoted: Quote, guide: Guide) -> tuple[Ints, ...]:
     """Give the orders in which to schedule: by reduced value per device-slot, by priced start, by worth per
     device-slot, by arrival, by size.
     """
-    a = market.arrays
-    tasks = len(a.task) - 1
+    a = market.tables.arrays
+    tasks, merit = len(a.task) - 1, guide.task[:, MERIT]
     size = np.ones(tasks, dtype=np.int64)
     has = a.task[:-1, MODE_END] > a.task[:-1, MODE_AT]
     first = a.mode[a.task[:-1, MODE_AT][has]]
@@ -39,9 +32,9 @@ def orders_of(market: Market, quoted: Quote, guide: Guide) -> tuple[Ints, ...]:
     start = quoted.best[market.group_of, 2]
     number = np.arange(tasks, dtype=np.int64)
     keys = (
-        (number, -guide.merit // size),
-        (number, -guide.merit, start),
-        (number, -guide.ideal // size),
+        (number, -merit // size),
+        (number, -merit, start, merit <= 0),
+        (number, -guide.task[:, IDEAL] // size),
         (number, a.task[:-1, EARLIEST]),
         (number, -size),
     )
@@ -50,7 +43,7 @@ def orders_of(market: Market, quoted: Quote, guide: Guide) -> tuple[Ints, ...]:
 
 def start_over(a: Arrays, st: State) -> None:
     """Take out every run."""
-    for task in np.flatnonzero(st.mode[NOW] >= 0):
+    for task in np.flatnonzero(st.task[:, NOW] >= 0):
         take(a, st, int(task))
 
 
@@ -60,16 +53,16 @@ def schedule(a: Arrays, st: State, guide: Guide, order: Ints, share: int) -> Non
     for _ in range(64):
         placed = 0
         for task in order:
-            if st.mode[NOW, task] < 0 and insert(a, st, guide.tolls, task, share):
+            if st.task[task, NOW] < 0 and insert(a, st, guide, task, share):
                 placed += 1
-        if placed == 0 or st.tally[OUT] == 0 or not has_dependencies(a):
+        if placed == 0 or st.members[len(st.members) - 1] == 0 or not has_dependencies(a):
             return
 
 
-@compiled
+@inlined
 def has_dependencies(a: Arrays) -> bool:
     """Say whether any task comes after another."""
-    return bool(len(a.after) > 0)
+    return bool(a.ordered > 0)
 
 
 @compiled
@@ -78,15 +71,15 @@ def restore_previous(a: Arrays, st: State) -> int:
     kept = 0
     for _ in range(64):
         before = kept
-        for task in range(len(st.own)):
-            if st.mode[NOW, task] < 0 and a.task[task, WAS_MODE] >= 0 and restore(a, st, task):
+        for task in range(len(st.task)):
+            if st.task[task, NOW] < 0 and a.task[task, WAS_MODE] >= 0 and restore(a, st, task):
                 kept += 1
         if kept == before or not has_dependencies(a):
             break
     return kept
 
 
-@compiled
+@inlined
 def restore(a: Arrays, st: State, task: int) -> bool:
     """Run a task exactly as in the previous plan; False when a rule forbids it now."""
     mode, start = a.task[task, WAS_MODE], a.task[task, WAS_START]
@@ -94,7 +87,7 @@ def restore(a: Arrays, st: State, task: int) -> bool:
     if first < 0 or start < first or start > last_start(a, task, mode):
         return False
     mark_starts(a, st, mode, start, start)
-    if st.open[start] == 0 or not affordable(a, st, task, mode, start):
+    if st.line[OPEN, start] == 0 or not affordable(a, st, task, mode, start):
         return False
     if not seats_as_before(a, st, task, mode, start):
         return False

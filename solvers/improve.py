@@ -2,60 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from solvers.arrays import Arrays, Ints
 from solvers.columns import (
     AFTER_AT,
     AFTER_END,
+    AHEAD,
+    BEFORE,
+    BEGAN,
+    BEST,
+    BEST_VALUE,
+    CHANGED,
+    CHANGES,
+    CHARGED_AT,
+    CHARGED_END,
     DEVICES,
+    DIFFERS,
     DURATION,
     EARLIEST,
+    IDEAL,
+    KEY,
+    LIKELY,
+    LIST,
+    LISTED,
+    MEMBER_AT,
+    MERIT,
     MODE_AT,
     MODE_END,
     NEXT_AT,
     NEXT_END,
     NODE_AT,
     NODE_END,
-    POOL,
-    SEATS,
-)
-from solvers.compiled import compiled
-from solvers.insertion import insert, last_start
-from solvers.occupancy import (
-    BEFORE,
-    BEGAN,
-    BEST,
-    BEST_VALUE,
-    CHANGED,
-    LISTED,
     NOW,
-    OUT,
+    OWN,
+    OWNER,
+    POOL,
     ROUNDS,
+    SEATS,
+    SEEN,
+    START,
     VALUE,
+    WISH_MODE,
+    WISH_START,
     WORK,
-    State,
-    copy_task,
-    dice,
-    put,
-    take,
 )
+from solvers.compiled import compiled, inlined
+from solvers.insertion import Guide, insert, toll
+from solvers.occupancy import State, copy_task, dice, put, take
+from solvers.starts import Span, last_start
 
 MOST: Final = 30
 """The most runs that one round takes out."""
-
-
-class Guide(NamedTuple):
-    """What steers the search and decides nothing: prices as running sums by kind, and three orders of interest.
-
-    `tolls[kind, slot]` sums prices before the slot; `ideal[task]` is the best its own value can be; `merit[task]`
-    its best reduced value; `likely` lists tasks by falling merit.
-    """
-
-    tolls: Ints
-    ideal: Ints
-    merit: Ints
-    likely: Ints
 
 
 @compiled
@@ -65,151 +63,182 @@ def enlist(a: Arrays, st: State, task: int) -> None:
     """
     base = st.tally[LISTED]
     grown = base
-    if st.mark[0, task] != st.tally[ROUNDS]:
-        st.mark[0, task] = st.tally[ROUNDS]
-        st.listed[grown] = task
+    if st.task[task, SEEN] != st.tally[ROUNDS]:
+        st.task[task, SEEN] = st.tally[ROUNDS]
+        st.work[LIST, grown] = task
         grown += 1
     while base < grown:
-        one = st.listed[base]
+        one = st.work[LIST, base]
         base += 1
         copy_task(a, st, one, NOW, BEFORE)
-        if st.mode[NOW, one] < 0:
+        if st.task[one, NOW] < 0:
             continue
         for at in range(a.task[one, NEXT_AT], a.task[one, NEXT_END]):
-            other = a.following[at]
-            if st.mode[NOW, other] >= 0 and st.mark[0, other] != st.tally[ROUNDS]:
-                st.mark[0, other] = st.tally[ROUNDS]
-                st.listed[grown] = other
+            other = a.flat[at]
+            if st.task[other, NOW] >= 0 and st.task[other, SEEN] != st.tally[ROUNDS]:
+                st.task[other, SEEN] = st.tally[ROUNDS]
+                st.work[LIST, grown] = other
                 grown += 1
         take(a, st, one)
     st.tally[LISTED] = grown
 
 
-@compiled
-def regret(st: State, guide: Guide, task: int) -> int:
-    """Say how much a task would gain if it were alone."""
-    if st.mode[NOW, task] < 0:
-        return int(max(0, guide.merit[task]))
-    return int(guide.ideal[task] - st.own[task])
+@inlined
+def regret(a: Arrays, st: State, guide: Guide, task: int) -> int:
+    """Say how much more a task would bring, at prices, in its best column."""
+    best = max(0, guide.task[task, MERIT])
+    mode = st.task[task, NOW]
+    if mode < 0:
+        return int(best)
+    return int(best - st.task[task, OWN] + toll(a, guide.prices, mode, st.task[task, START + NOW]))
 
 
-@compiled
-def pick_sufferer(st: State, guide: Guide, tries: int) -> int:
+@inlined
+def pick_sufferer(a: Arrays, st: State, guide: Guide, tries: int) -> int:
     """Draw a few tasks and keep the one that has most to gain."""
-    tasks = len(st.own)
+    tasks = len(st.task)
     best = dice(st, tasks)
     for _ in range(tries):
         other = dice(st, tasks)
-        if regret(st, guide, other) > regret(st, guide, best):
+        if regret(a, st, guide, other) > regret(a, st, guide, best):
             best = other
     return best
 
 
-@compiled
+@inlined
 def overlaps(a: Arrays, st: State, task: int, start: int, end: int) -> bool:
     """Say whether the task runs in some slot of `[start, end)`."""
-    mode = st.mode[NOW, task]
-    return bool(mode >= 0 and st.start[NOW, task] < end and st.start[NOW, task] + a.mode[mode, DURATION] > start)
+    mode = st.task[task, NOW]
+    return bool(
+        mode >= 0 and st.task[task, START + NOW] < end and st.task[task, START + NOW] + a.mode[mode, DURATION] > start
+    )
 
 
-@compiled
+@inlined
 def clear_node(a: Arrays, st: State, node: int, start: int, end: int, most: int) -> None:
     """Take out what stands on a node in `[start, end)` until the round's list holds `most`."""
     seat = st.head[node]
     steps = 0
     while seat >= 0 and st.tally[LISTED] < most:
-        task = st.owner[seat]
+        task = st.seat[seat, OWNER]
         steps += 1
         if overlaps(a, st, task, start, end):
             enlist(a, st, task)
             seat = st.head[node]
         else:
-            seat = st.ahead[seat]
+            seat = st.seat[seat, AHEAD]
         if steps > 400:
             break
     st.tally[WORK] += 4 * steps
 
 
+@inlined
+def draw_run(a: Arrays, st: State, pool: int, span: Span) -> int:
+    """Draw a run of the pool; -1 when it is not in `span`."""
+    task = st.member[a.pool[pool, MEMBER_AT] + dice(st, st.members[pool])]
+    st.tally[WORK] += 8
+    return int(task) if overlaps(a, st, task, span[0], span[1]) else -1
+
+
 @compiled
-def thin_pool(a: Arrays, st: State, pool: int, start: int, end: int, most: int) -> None:
-    """Take out random runs of a pool that overlap `[start, end)` until the round's list holds `most`."""
+def thin_pool(a: Arrays, st: State, guide: Guide, pool: int, span: Span, most: int) -> None:
+    """Take out runs of a pool that overlap `span`, of each two drawn the one that is more out of place, until `most`
+    are listed.
+    """
+    choosy = dice(st, 2)
     for _ in range(6 * most):
         if st.members[pool] == 0 or st.tally[LISTED] >= most:
             return
-        task = st.member[a.pool_task_at[pool] + dice(st, st.members[pool])]
-        st.tally[WORK] += 8
-        if overlaps(a, st, task, start, end):
+        task = draw_run(a, st, pool, span)
+        other = draw_run(a, st, pool, span) if choosy == 1 else -1
+        if task < 0 or (other >= 0 and regret(a, st, guide, other) > regret(a, st, guide, task)):
+            task = other
+        if task >= 0:
             enlist(a, st, task)
+
+
+@compiled
+def wish(a: Arrays, st: State, guide: Guide, task: int) -> Span:
+    """Where a task would like to run: its best column by prices, or any mode at a start before its own. Mode -1:
+    nowhere.
+    """
+    first, modes = a.task[task, MODE_AT], a.task[task, MODE_END] - a.task[task, MODE_AT]
+    if modes == 0:
+        return -1, -1
+    if dice(st, 2) == 0 and guide.task[task, WISH_MODE] >= 0:
+        return int(guide.task[task, WISH_MODE]), int(guide.task[task, WISH_START])
+    mode = first + dice(st, modes)
+    low, high = a.task[task, EARLIEST], max(last_start(a, task, mode), a.task[task, EARLIEST])
+    if st.task[task, NOW] >= 0:
+        high = max(low, st.task[task, START + NOW])
+    return int(mode), int(low + dice(st, 1 + dice(st, high - low + 1)))
 
 
 @compiled
 def make_room(a: Arrays, st: State, guide: Guide, most: int) -> int:
-    """Ruin around one who waits: free some nodes about the time it would like to run. Give the pool."""
-    task = pick_sufferer(st, guide, 3)
-    first, modes = a.task[task, MODE_AT], a.task[task, MODE_END] - a.task[task, MODE_AT]
-    if modes == 0:
+    """Ruin around one who is out of place: free some nodes about the time it would like to run. Give the pool."""
+    task = pick_sufferer(a, st, guide, 2)
+    mode, start = wish(a, st, guide, task)
+    if mode < 0:
         return -1
-    mode = first + dice(st, modes)
-    low, high = a.task[task, EARLIEST], max(last_start(a, task, mode), a.task[task, EARLIEST])
-    if st.mode[NOW, task] >= 0:
-        high = max(low, st.start[NOW, task])
-    start = low + dice(st, 1 + dice(st, high - low + 1))
     end = start + a.mode[mode, DURATION]
     enlist(a, st, task)
     eligible = a.mode[mode, NODE_END] - a.mode[mode, NODE_AT]
     if eligible <= 1:
-        thin_pool(a, st, a.mode[mode, POOL], start, end, most)
+        thin_pool(a, st, guide, a.mode[mode, POOL], (start, end), most)
     else:
         for _ in range(min(eligible, a.mode[mode, SEATS] + dice(st, 3))):
-            clear_node(a, st, a.eligible[a.mode[mode, NODE_AT] + dice(st, eligible)], start, end, MOST)
+            clear_node(a, st, a.flat[a.mode[mode, NODE_AT] + dice(st, eligible)], start, end, MOST)
     return int(a.mode[mode, POOL])
 
 
-@compiled
-def ruin_window(a: Arrays, st: State, most: int) -> int:
-    """Ruin random runs of one pool around the time of one of them. Give the pool."""
-    tasks = len(st.own)
+@inlined
+def ruin_window(a: Arrays, st: State, guide: Guide, most: int) -> int:
+    """Ruin runs of one pool around the time of one of them. Give the pool."""
+    tasks = len(st.task)
     for _ in range(20):
         task = dice(st, tasks)
-        mode = st.mode[NOW, task]
+        mode = st.task[task, NOW]
         if mode >= 0:
-            start = st.start[NOW, task]
+            start = st.task[task, START + NOW]
             end = start + 1 + dice(st, a.mode[mode, DURATION])
             pool = a.mode[mode, POOL]
             enlist(a, st, task)
-            thin_pool(a, st, pool, start - dice(st, 8), end, most)
+            thin_pool(a, st, guide, pool, (start - dice(st, 8), end), most)
             return int(pool)
     return -1
 
 
-@compiled
+@inlined
 def ruin_row(a: Arrays, st: State, most: int) -> int:
     """Ruin random runs that are charged to one row."""
-    row = dice(st, len(a.limit))
-    first, tasks = a.row_task_at[row], a.row_task_at[row + 1] - a.row_task_at[row]
+    row = dice(st, len(a.row))
+    first, tasks = a.row[row, CHARGED_AT], a.row[row, CHARGED_END] - a.row[row, CHARGED_AT]
     if tasks == 0:
         return -1
     for _ in range(3 * most):
         if st.tally[LISTED] >= most:
             break
-        task = a.row_task[first + dice(st, tasks)]
+        task = a.flat[first + dice(st, tasks)]
         st.tally[WORK] += 4
-        if st.mode[NOW, task] >= 0:
+        if st.task[task, NOW] >= 0:
             enlist(a, st, task)
     return -1
 
 
-@compiled
+@inlined
 def invite(a: Arrays, st: State, guide: Guide, pool: int, most: int) -> None:
     """Add to the list up to `most` likely tasks that do not run, those of `pool` (-1: any) only."""
-    tasks = len(st.own)
+    tasks = len(st.task)
     for _ in range(4 * most):
-        if most == 0 or st.tally[OUT] == 0:
+        if most == 0 or st.members[len(st.members) - 1] == 0:
             return
         draw = dice(st, 1 + dice(st, tasks))
-        task = guide.likely[draw]
+        if dice(st, 2) == 0:
+            draw = min(tasks - 1, guide.water // 2 + dice(st, 1 + guide.water))
+        task = guide.task[draw, LIKELY]
         st.tally[WORK] += 4
-        if st.mode[NOW, task] >= 0 or st.mark[0, task] == st.tally[ROUNDS]:
+        if st.task[task, NOW] >= 0 or st.task[task, SEEN] == st.tally[ROUNDS]:
             continue
         fits = pool < 0
         for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
@@ -219,7 +248,7 @@ def invite(a: Arrays, st: State, guide: Guide, pool: int, most: int) -> None:
             most -= 1
 
 
-@compiled
+@inlined
 def sort_key(a: Arrays, st: State, guide: Guide, task: int, by: int) -> int:
     """Where a task comes in the order of insertion: small is first."""
     mode = a.task[task, MODE_AT]
@@ -228,29 +257,30 @@ def sort_key(a: Arrays, st: State, guide: Guide, task: int, by: int) -> int:
     if mode == a.task[task, MODE_END]:
         return 0
     if by == 1:
-        return -int(guide.merit[task])
+        return -int(guide.task[task, MERIT])
     if by == 2:
         return -int(a.mode[mode, DEVICES] * a.mode[mode, DURATION])
     if by == 3:
         return -int(a.mode[mode, DEVICES]) * 1024 - dice(st, 1024)
     if by == 4:
-        return int(a.task[task, EARLIEST]) * 64 + dice(st, 512)
-    return -int(guide.ideal[task] // (a.mode[mode, DEVICES] * a.mode[mode, DURATION] + 1))
+        late = 0 if guide.task[task, MERIT] > 0 else a.slots
+        return int(late + guide.task[task, WISH_START]) * 64 + dice(st, 512)
+    return -int(guide.task[task, IDEAL] // (a.mode[mode, DEVICES] * a.mode[mode, DURATION] + 1))
 
 
 @compiled
 def arrange(a: Arrays, st: State, guide: Guide, by: int) -> None:
     """Sort the round's list by one of the orders of `sort_key`."""
     for place in range(st.tally[LISTED]):
-        task = st.listed[place]
+        task = st.work[LIST, place]
         key = sort_key(a, st, guide, task, by)
         at = place
-        while at > 0 and st.order[at - 1] > key:
-            st.order[at] = st.order[at - 1]
-            st.listed[at] = st.listed[at - 1]
+        while at > 0 and st.work[KEY, at - 1] > key:
+            st.work[KEY, at] = st.work[KEY, at - 1]
+            st.work[LIST, at] = st.work[LIST, at - 1]
             at -= 1
-        st.order[at] = key
-        st.listed[at] = task
+        st.work[KEY, at] = key
+        st.work[LIST, at] = task
 
 
 @compiled
@@ -259,10 +289,10 @@ def recreate(a: Arrays, st: State, guide: Guide, share: int) -> None:
     for _ in range(8):
         again = False
         for place in range(st.tally[LISTED]):
-            task = st.listed[place]
-            if st.mode[NOW, task] >= 0:
+            task = st.work[LIST, place]
+            if st.task[task, NOW] >= 0:
                 continue
-            if not insert(a, st, guide.tolls, task, share):
+            if not insert(a, st, guide, task, share):
                 again = again or a.task[task, AFTER_AT] < a.task[task, AFTER_END]
         if not again:
             return
@@ -272,24 +302,24 @@ def recreate(a: Arrays, st: State, guide: Guide, share: int) -> None:
 def undo(a: Arrays, st: State) -> None:
     """Put every listed task back where it was before the round."""
     for place in range(st.tally[LISTED]):
-        task = st.listed[place]
-        if st.mode[NOW, task] >= 0:
+        task = st.work[LIST, place]
+        if st.task[task, NOW] >= 0:
             take(a, st, task)
     for place in range(st.tally[LISTED]):
-        task = st.listed[place]
-        if st.mode[BEFORE, task] >= 0:
+        task = st.work[LIST, place]
+        if st.task[task, BEFORE] >= 0:
             copy_task(a, st, task, BEFORE, NOW)
-            put(a, st, task, st.mode[BEFORE, task], st.start[BEFORE, task])
+            put(a, st, task, st.task[task, BEFORE], st.task[task, START + BEFORE])
 
 
-@compiled
+@inlined
 def note_changes(a: Arrays, st: State) -> None:
     """Remember which tasks differ from the best plan, and make this the best plan when it is better."""
     for place in range(st.tally[LISTED]):
-        task = st.listed[place]
-        if st.mark[1, task] == 0:
-            st.mark[1, task] = 1
-            st.changed[st.tally[CHANGED]] = task
+        task = st.work[LIST, place]
+        if st.task[task, DIFFERS] == 0:
+            st.task[task, DIFFERS] = 1
+            st.work[CHANGES, st.tally[CHANGED]] = task
             st.tally[CHANGED] += 1
     if st.tally[VALUE] > st.tally[BEST_VALUE]:
         keep_best(a, st)
@@ -299,8 +329,8 @@ def note_changes(a: Arrays, st: State) -> None:
 def keep_best(a: Arrays, st: State) -> None:
     """Copy what changed to the best layer."""
     for place in range(st.tally[CHANGED]):
-        task = st.changed[place]
-        st.mark[1, task] = 0
+        task = st.work[CHANGES, place]
+        st.task[task, DIFFERS] = 0
         copy_task(a, st, task, NOW, BEST)
     st.tally[CHANGED] = 0
     st.tally[BEST_VALUE] = st.tally[VALUE]
@@ -309,16 +339,16 @@ def keep_best(a: Arrays, st: State) -> None:
 @compiled
 def ruin(a: Arrays, st: State, guide: Guide) -> int:
     """Take out one neighbourhood; give the pool it lies in, -1 for many."""
-    most = 2 + dice(st, 1 + dice(st, MOST - 4))
+    most = 2 + dice(st, 1 + dice(st, MOST // 2))
     kind = dice(st, 10)
     if kind < 6:
         return make_room(a, st, guide, most)
-    if kind < 8 or len(a.limit) == 0:
-        return ruin_window(a, st, most)
+    if kind < 8 or len(a.row) == 0:
+        return ruin_window(a, st, guide, most)
     return ruin_row(a, st, most)
 
 
-@compiled
+@inlined
 def play_round(a: Arrays, st: State, guide: Guide, heat: int) -> None:
     """Ruin, recreate, and keep the outcome unless it is worse by more than a random part of `heat` micros."""
     st.tally[ROUNDS] += 1
@@ -363,13 +393,13 @@ def sample_losses(a: Arrays, st: State, guide: Guide, losses: Ints, share: int) 
 def restart_from_best(a: Arrays, st: State) -> None:
     """Make the best plan the current one again."""
     for place in range(st.tally[CHANGED]):
-        task = st.changed[place]
-        if st.mode[NOW, task] >= 0:
+        task = st.work[CHANGES, place]
+        if st.task[task, NOW] >= 0:
             take(a, st, task)
     for place in range(st.tally[CHANGED]):
-        task = st.changed[place]
-        st.mark[1, task] = 0
-        if st.mode[BEST, task] >= 0:
+        task = st.work[CHANGES, place]
+        st.task[task, DIFFERS] = 0
+        if st.task[task, BEST] >= 0:
             copy_task(a, st, task, BEST, NOW)
-            put(a, st, task, st.mode[BEST, task], st.start[BEST, task])
+            put(a, st, task, st.task[task, BEST], st.task[task, START + BEST])
     st.tally[CHANGED] = 0

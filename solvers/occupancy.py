@@ -4,12 +4,15 @@ again.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from solvers.arrays import Arrays, Ints
+from solvers.arrays import Arrays, Ints, Tables
 from solvers.columns import (
+    AHEAD,
+    BEHIND,
+    BONUS,
     BUDGET_AT,
     BUDGET_END,
     BUDGET_MICROS,
@@ -20,119 +23,89 @@ from solvers.columns import (
     CHARGE_END,
     COUNT,
     DEVICES,
+    DICE_1,
+    DICE_2,
     DURATION,
     FREE_AT,
+    GUARANTEE_AT,
+    MEMBER_AT,
     MOVE,
+    NOW,
+    OWN,
+    OWNER,
     PART_AT,
     PART_END,
+    PART_WIDTH,
+    PLACE,
     POOL,
     RESOURCES,
     SEAT_AT,
+    SEAT_WIDTH,
     SEATS,
+    START,
+    STATE_WIDTH,
+    TALLY,
     USE_AT,
+    VALUE,
     WAS_AT,
     WAS_END,
     WAS_MODE,
     WAS_START,
+    WORK,
 )
-from solvers.compiled import compiled
+from solvers.compiled import compiled, inlined
 from solvers.value import own_value
-
-# Layers of State.mode, start and seat: now, before the round in work, and in the best plan so far.
-NOW: Final = 0
-BEFORE: Final = 1
-BEST: Final = 2
-
-# Entries of State.tally.
-VALUE: Final = 0
-WORK: Final = 1
-DICE_1: Final = 2
-DICE_2: Final = 3
-OUT: Final = 4
-BEST_VALUE: Final = 5
-CHANGED: Final = 6
-ROUNDS: Final = 7
-LISTED: Final = 8
-BEGAN: Final = 9
-TALLY: Final = 10
-
-# Entries of State.found.
-FOUND_MODE: Final = 0
-FOUND_START: Final = 1
-FOUND_SCORE: Final = 2
-FOUND_STAYS: Final = 3
 
 
 class State(NamedTuple):
     """All that changes while a plan is searched; made by `empty_state`, changed only by compiled steps.
 
-    `free` is laid out as `Arrays.free`. `mode[layer, task]` is -1 for a task that does not run; `seat[layer, SEAT_AT
-    + i]` is the i-th node of its gang, part after part. `own[task]` is what its run is worth on its own, moves paid.
-    `head`, `ahead` and `behind` chain the seats on each node; `member` lists the tasks that run in each pool,
-    `place` says where in that list; `out` lists those that do not run.
+    `free` is laid out as `Tables.free`, `used[row, slot]` sums charges, `cash` is what budgets have left. `task`,
+    `seat` and `tally` have their columns in `solvers.columns`: a task's mode is -1 while it does not run; seat
+    `SEAT_AT + i` is the i-th node of its gang, part after part. `head` begins the chain of seats on each node.
+    `member` lists the tasks that run in each pool, and last those that do not run; `members` counts them. `line`,
+    `near` and `work` are room for one search over slots, nodes and tasks.
     """
 
     free: Ints
     used: Ints
     cash: Ints
-    mode: Ints
-    start: Ints
+    task: Ints
     seat: Ints
-    own: Ints
     head: Ints
-    ahead: Ints
-    behind: Ints
-    owner: Ints
     member: Ints
     members: Ints
-    place: Ints
-    out: Ints
     tally: Ints
-    found: Ints
-    open: Ints
-    counted: Ints
-    gain: Ints
-    rank: Ints
-    fitting: Ints
-    listed: Ints
-    order: Ints
-    changed: Ints
-    mark: Ints
+    line: Ints
+    near: Ints
+    work: Ints
 
 
-def empty_state(a: Arrays, seed: int) -> State:
+def empty_state(tables: Tables, seed: int) -> State:
     """Make the state in which nothing runs; `seed` (1 .. 2^31) starts its dice."""
-    tasks, rows, seats = len(a.task) - 1, len(a.limit), int(a.task[-1, SEAT_AT])
-    owner = np.repeat(np.arange(tasks, dtype=np.int64), np.diff(a.task[:, SEAT_AT]))
+    a = tables.arrays
+    tasks, seats, pools = len(a.task) - 1, int(a.task[-1, SEAT_AT]), len(a.pool) - 1
     state = State(
-        free=a.free.copy(),
-        used=np.zeros((rows, a.slots), dtype=np.int64),
+        free=tables.free.copy(),
+        used=_filled((len(a.row), a.slots), 0),
         cash=a.budget[:, BUDGET_MICROS].copy(),
-        mode=_filled((3, tasks), -1),
-        start=_filled((3, tasks), -1),
-        seat=_filled((3, seats), -1),
-        own=_filled((tasks,), 0),
+        task=_filled((tasks, STATE_WIDTH), 0),
+        seat=_filled((seats, SEAT_WIDTH), -1),
         head=_filled((len(a.node),), -1),
-        ahead=_filled((seats,), -1),
-        behind=_filled((seats,), -1),
-        owner=owner,
-        member=_filled((int(a.pool_task_at[-1]),), -1),
-        members=_filled((len(a.pool_task_at),), 0),
-        place=np.arange(tasks, dtype=np.int64),
-        out=np.arange(tasks, dtype=np.int64),
+        member=_filled((int(a.pool[-1, MEMBER_AT]) + tasks + 1,), -1),
+        members=_filled((pools + 1,), 0),
         tally=_filled((TALLY,), 0),
-        found=_filled((4,), 0),
-        open=_filled((a.slots,), 0),
-        counted=_filled((a.slots,), 0),
-        gain=_filled((a.slots + 1,), 0),
-        rank=_filled((len(a.node) + 1,), 0),
-        fitting=_filled((len(a.node) + 1,), 0),
-        listed=_filled((tasks + 1,), 0),
-        order=_filled((tasks + 1,), 0),
-        changed=_filled((tasks + 1,), 0),
-        mark=_filled((2, tasks), 0),
+        line=_filled((3, a.slots + 1), 0),
+        near=_filled((2, len(a.node) + 1), 0),
+        work=_filled((3, tasks + 1), 0),
     )
-    state.tally[DICE_1], state.tally[DICE_2], state.tally[OUT] = seed, seed + 1, tasks
+    state.task[:, :OWN] = -1
+    state.task[:, OWN] = 0
+    state.task[:, PLACE] = np.arange(tasks)
+    state.seat[:, OWNER] = np.repeat(np.arange(tasks), np.diff(a.task[:, SEAT_AT]))
+    state.member[int(a.pool[-1, MEMBER_AT]) :][:tasks] = np.arange(tasks)
+    state.members[pools] = tasks
+    state.tally[DICE_1], state.tally[DICE_2] = seed, seed + 1
     return state
 
 
@@ -157,19 +130,19 @@ def bonus_change(a: Arrays, st: State, mode: int, start: int, sign: int) -> int:
     """
     end = min(a.slots, start + a.mode[mode, DURATION])
     change = 0
-    for at in range(a.mode[mode, CHARGE_AT], a.mode[mode, CHARGE_END]):
-        row, amount = a.charge[at, 0], sign * a.charge[at, 1]
+    for at in range(a.mode[mode, CHARGE_AT], a.mode[mode, CHARGE_END], 2):
+        row, amount = a.flat[at], sign * a.flat[at + 1]
         inside = 0
         for slot in range(start, end):
             before = st.used[row, slot]
-            guarantee = a.guarantee[row, slot]
+            guarantee = a.flat[a.row[row, GUARANTEE_AT] + slot]
             inside += min(before + amount, guarantee) - min(before, guarantee)
             st.used[row, slot] = before + amount
-        change += a.bonus[row] * inside
+        change += a.row[row, BONUS] * inside
     return int(change)
 
 
-@compiled
+@inlined
 def spend(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) -> None:
     """Book or unbook the cash of a run in every budget of its task."""
     cash = a.mode[mode, CASH]
@@ -177,7 +150,7 @@ def spend(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) -> 
         return
     end = start + a.mode[mode, DURATION]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-        budget = a.budgets[at]
+        budget = a.flat[at]
         overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
         if overlap > 0:
             st.cash[budget] -= sign * cash * overlap
@@ -185,14 +158,14 @@ def spend(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) -> 
 
 @compiled
 def occupy(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) -> None:
-    """Take (`sign` 1) or give back (-1) what a run uses of each node that `st.seat[NOW]` names for it."""
+    """Take (`sign` 1) or give back (-1) what a run uses of each node that the seats name for it."""
     end = min(a.slots, start + a.mode[mode, DURATION])
     seat = a.task[task, SEAT_AT]
-    for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END]):
-        for _ in range(a.part[part, COUNT]):
-            node = st.seat[NOW, seat]
+    for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END], PART_WIDTH):
+        for _ in range(a.flat[part + COUNT]):
+            node = st.seat[seat, NOW]
             for resource in range(a.node[node, RESOURCES]):
-                use = sign * a.use[a.part[part, USE_AT] + resource]
+                use = sign * a.flat[a.flat[part + USE_AT] + resource]
                 at = a.node[node, FREE_AT] + resource * a.slots
                 if use != 0:
                     for slot in range(at + start, at + end):
@@ -200,81 +173,83 @@ def occupy(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) ->
             seat += 1
 
 
-@compiled
-def chain(a: Arrays, st: State, task: int, mode: int) -> None:
-    """Hang the task's seats on their nodes and the task on its pool's list."""
-    first = a.task[task, SEAT_AT]
-    for seat in range(first, first + a.mode[mode, SEATS]):
-        node = st.seat[NOW, seat]
-        other = st.head[node]
-        st.ahead[seat] = other
-        st.behind[seat] = -1
-        if other >= 0:
-            st.behind[other] = seat
-        st.head[node] = seat
-    pool = a.mode[mode, POOL]
-    last = st.tally[OUT] - 1
-    moved = st.out[last]
-    st.out[st.place[task]] = moved
-    st.place[moved] = st.place[task]
-    st.tally[OUT] = last
-    st.member[a.pool_task_at[pool] + st.members[pool]] = task
-    st.place[task] = st.members[pool]
+@inlined
+def join(a: Arrays, st: State, task: int, pool: int) -> None:
+    """Append the task to a pool's list."""
+    st.member[a.pool[pool, MEMBER_AT] + st.members[pool]] = task
+    st.task[task, PLACE] = st.members[pool]
     st.members[pool] += 1
 
 
-@compiled
+@inlined
+def leave(a: Arrays, st: State, task: int, pool: int) -> None:
+    """Take the task from a pool's list; the last of it fills its place."""
+    st.members[pool] -= 1
+    moved = st.member[a.pool[pool, MEMBER_AT] + st.members[pool]]
+    st.member[a.pool[pool, MEMBER_AT] + st.task[task, PLACE]] = moved
+    st.task[moved, PLACE] = st.task[task, PLACE]
+
+
+@inlined
+def chain(a: Arrays, st: State, task: int, mode: int) -> None:
+    """Hang the task's seats on their nodes."""
+    first = a.task[task, SEAT_AT]
+    for seat in range(first, first + a.mode[mode, SEATS]):
+        node = st.seat[seat, NOW]
+        other = st.head[node]
+        st.seat[seat, AHEAD] = other
+        st.seat[seat, BEHIND] = -1
+        if other >= 0:
+            st.seat[other, BEHIND] = seat
+        st.head[node] = seat
+
+
+@inlined
 def unchain(a: Arrays, st: State, task: int, mode: int) -> None:
     """Undo `chain`."""
     first = a.task[task, SEAT_AT]
     for seat in range(first, first + a.mode[mode, SEATS]):
-        ahead, behind = st.ahead[seat], st.behind[seat]
+        ahead, behind = st.seat[seat, AHEAD], st.seat[seat, BEHIND]
         if ahead >= 0:
-            st.behind[ahead] = behind
+            st.seat[ahead, BEHIND] = behind
         if behind >= 0:
-            st.ahead[behind] = ahead
+            st.seat[behind, AHEAD] = ahead
         else:
-            st.head[st.seat[NOW, seat]] = ahead
-    pool = a.mode[mode, POOL]
-    st.members[pool] -= 1
-    moved = st.member[a.pool_task_at[pool] + st.members[pool]]
-    st.member[a.pool_task_at[pool] + st.place[task]] = moved
-    st.place[moved] = st.place[task]
-    st.out[st.tally[OUT]] = task
-    st.place[task] = st.tally[OUT]
-    st.tally[OUT] += 1
+            st.head[st.seat[seat, NOW]] = ahead
 
 
 @compiled
 def kept_devices(a: Arrays, st: State, task: int, mode: int, start: int) -> int:
-    """Count the devices of the run on `st.seat[NOW]` that stand where, and since when, the previous plan had them."""
+    """Count the devices of the run on its seats that stand where, and since when, the previous plan had them."""
     was = a.task[task, WAS_MODE]
     if was < 0 or start != a.task[task, WAS_START] or a.mode[was, POOL] != a.mode[mode, POOL]:
         return 0
     kept = 0
     seat = a.task[task, SEAT_AT]
-    for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END]):
-        devices = a.use[a.part[part, USE_AT]]
-        for _ in range(a.part[part, COUNT]):
-            for at in range(a.task[task, WAS_AT], a.task[task, WAS_END]):
-                if a.was_node[at] == st.seat[NOW, seat]:
-                    kept += min(devices, a.was_devices[at])
+    for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END], PART_WIDTH):
+        devices = a.flat[a.flat[part + USE_AT]]
+        for _ in range(a.flat[part + COUNT]):
+            for at in range(a.task[task, WAS_AT], a.task[task, WAS_END], 2):
+                if a.flat[at] == st.seat[seat, NOW]:
+                    kept += min(devices, a.flat[at + 1])
             seat += 1
     return int(kept)
 
 
 @compiled
 def put(a: Arrays, st: State, task: int, mode: int, start: int) -> None:
-    """Run `task` in `mode` from `start` on the nodes that `st.seat[NOW]` names; nothing is checked."""
-    st.mode[NOW, task] = mode
-    st.start[NOW, task] = start
+    """Run `task` in `mode` from `start` on the nodes that the seats name; nothing is checked."""
+    st.task[task, NOW] = mode
+    st.task[task, START + NOW] = start
     own = own_value(a, task, mode, start)
     if a.task[task, MOVE] > 0 and a.task[task, WAS_MODE] >= 0:
         own -= a.task[task, MOVE] * (a.mode[mode, DEVICES] - kept_devices(a, st, task, mode, start))
-    st.own[task] = own
+    st.task[task, OWN] = own
     occupy(a, st, task, mode, start, 1)
     spend(a, st, task, mode, start, 1)
     chain(a, st, task, mode)
+    leave(a, st, task, len(st.members) - 1)
+    join(a, st, task, a.mode[mode, POOL])
     st.tally[VALUE] += own + bonus_change(a, st, mode, start, 1)
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
 
@@ -282,20 +257,22 @@ def put(a: Arrays, st: State, task: int, mode: int, start: int) -> None:
 @compiled
 def take(a: Arrays, st: State, task: int) -> None:
     """Stop running `task`; its seats stay readable until it is put again."""
-    mode, start = st.mode[NOW, task], st.start[NOW, task]
+    mode, start = st.task[task, NOW], st.task[task, START + NOW]
     occupy(a, st, task, mode, start, -1)
     spend(a, st, task, mode, start, -1)
     unchain(a, st, task, mode)
-    st.tally[VALUE] += bonus_change(a, st, mode, start, -1) - st.own[task]
+    leave(a, st, task, a.mode[mode, POOL])
+    join(a, st, task, len(st.members) - 1)
+    st.tally[VALUE] += bonus_change(a, st, mode, start, -1) - st.task[task, OWN]
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
-    st.mode[NOW, task] = -1
-    st.own[task] = 0
+    st.task[task, NOW] = -1
+    st.task[task, OWN] = 0
 
 
 @compiled
 def copy_task(a: Arrays, st: State, task: int, source: int, target: int) -> None:
     """Copy what one layer says of a task to another layer."""
-    st.mode[target, task] = st.mode[source, task]
-    st.start[target, task] = st.start[source, task]
+    st.task[task, target] = st.task[task, source]
+    st.task[task, START + target] = st.task[task, START + source]
     for seat in range(a.task[task, SEAT_AT], a.task[task + 1, SEAT_AT]):
-        st.seat[target, seat] = st.seat[source, seat]
+        st.seat[seat, target] = st.seat[seat, source]

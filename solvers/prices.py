@@ -11,13 +11,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import Arrays, Ints
+from solvers.arrays import Arrays, Ints, Tables
 from solvers.columns import (
     BUDGET_AT,
     BUDGET_END,
     BUDGET_MICROS,
     CASH,
     CHARGE_AT,
+    CHARGE_END,
     DURATION,
     KIND,
     MODE_AT,
@@ -69,7 +70,7 @@ class Market:
     a thing one task uses typically.
     """
 
-    arrays: Arrays
+    tables: Tables
     groups: Ints
     group_of: Ints
     startable: Ints
@@ -81,30 +82,27 @@ class Market:
     largest: int
 
 
-def market_of(a: Arrays) -> Market:
+def market_of(tables: Tables) -> Market:
     """Gather what all rounds of pricing share."""
+    a, kinds = tables.arrays, tables.kinds
     groups, group_of = _groups(a)
-    uses = (
-        a.kind_use[a.mode[:, KIND]] * a.mode[:, SCALE, None]
-        if len(a.mode)
-        else np.zeros((0, a.kind_use.shape[1]), np.int64)
-    )
-    demand, typical = _demand(a, uses)
-    row_demand, row_typical = _row_demand(a)
-    supply = np.minimum(a.capacity, demand[:, :, None])
-    ceiling = np.minimum(a.limit, row_demand[:, None])
-    charged = int(a.charge[:, 1].sum()) if len(a.charge) else 0
+    uses = kinds.use[a.mode[:, KIND]] * a.mode[:, SCALE, None]
+    demand, typical = _demand(tables, uses)
+    row_demand, row_typical = _row_demand(tables)
+    supply = np.minimum(tables.capacity, demand[:, :, None])
+    ceiling = np.minimum(tables.limit, row_demand[:, None])
+    charged = int(tables.kinds.charge[:, 1].sum()) * int(a.mode[:, SCALE].max(initial=1))
     most = int(uses.sum(axis=1).max(initial=1)) + charged
     total = int(supply.sum()) + int(ceiling.sum()) + most * a.slots + 1
     return Market(
-        arrays=a,
+        tables=tables,
         groups=groups,
         group_of=group_of,
-        startable=startable_slots(a),
+        startable=startable_slots(tables),
         supply=supply,
         ceiling=ceiling,
-        open_rows=a.limit >= row_demand[:, None],
-        inside=np.minimum(a.guarantee, ceiling),
+        open_rows=tables.limit >= row_demand[:, None],
+        inside=np.minimum(tables.guarantee, ceiling),
         scale=(typical[:, :, None], row_typical[:, None], _typical_cash(a)),
         largest=max(1, 2**60 // total),
     )
@@ -115,7 +113,7 @@ def free_prices(market: Market) -> Prices:
     return Prices(
         device=np.zeros_like(market.supply),
         row=np.zeros_like(market.ceiling),
-        ppm=np.zeros(len(market.arrays.budget), dtype=np.int64),
+        ppm=np.zeros(len(market.tables.arrays.budget), dtype=np.int64),
     )
 
 
@@ -123,7 +121,7 @@ def lawful(market: Market, prices: Prices) -> Prices:
     """Move prices to where they prove most: not negative, no subsidy above a bonus, none on a row that cannot bind,
     none near overflow.
     """
-    low = -np.minimum(market.arrays.bonus, market.largest)[:, None]
+    low = -np.minimum(market.tables.bonus, market.largest)[:, None]
     high = np.where(market.open_rows, 0, market.largest)
     return Prices(
         device=np.clip(prices.device, 0, market.largest),
@@ -143,22 +141,23 @@ def quote(market: Market, prices: Prices) -> Quote:
     is concave and piecewise linear, so the maximum is at 0, at the guarantee or at the limit. Budget tolls are
     rounded down and terms up. Dependencies, nodes and packing are left out, which only raises L.
     """
-    a = market.arrays
-    tolls = np.zeros((len(a.kind_pool), a.slots + 1), dtype=np.int64)
-    sum_tolls(a, prices.device, prices.row, tolls)
+    a, kinds = market.tables.arrays, market.tables.kinds
+    tolls = np.zeros((len(kinds.pool), a.slots + 1), dtype=np.int64)
+    sum_tolls(kinds, prices.device, prices.row, tolls)
     best = no_columns(len(market.groups))
-    best_columns(a, Desk(market.groups, market.startable, tolls, prices.ppm, best))
+    desk = Desk(market.groups, market.startable, tolls, prices.ppm, best)
+    best_columns(a, desk)
     term, taken = _row_terms(market, prices)
     bound = int((prices.device * market.supply).sum()) + int(term.sum())
     bound += int((np.maximum(best[:, 0], 0) * market.groups[:, 1]).sum())
     for micros, ppm in zip(a.budget[:, BUDGET_MICROS].tolist(), prices.ppm.tolist(), strict=True):
         bound += -(-micros * ppm // MILLION)
-    return Quote(prices=prices, bound=bound, best=best, tolls=tolls, excess=_excess(market, best, taken))
+    return Quote(prices=prices, bound=bound, best=best, tolls=tolls, excess=_excess(market, desk, taken))
 
 
 def _row_terms(market: Market, prices: Prices) -> tuple[Ints, Ints]:
     """For each row and slot: the most of `bonus * min(u, guarantee) + price * u`, and the u that gives it."""
-    bonus = market.arrays.bonus[:, None]
+    bonus = market.tables.bonus[:, None]
     half = (bonus + prices.row) * market.inside
     full = bonus * market.inside + prices.row * market.ceiling
     term = np.maximum(np.maximum(half, full), 0)
@@ -166,13 +165,13 @@ def _row_terms(market: Market, prices: Prices) -> tuple[Ints, Ints]:
     return term, np.where(term > 0, taken, 0)
 
 
-def _excess(market: Market, best: Ints, taken: Ints) -> Prices:
-    a = market.arrays
-    use = np.zeros((len(a.kind_pool), a.slots), dtype=np.int64)
+def _excess(market: Market, desk: Desk, taken: Ints) -> Prices:
+    a, kinds = market.tables.arrays, market.tables.kinds
+    use = np.zeros((len(kinds.pool), a.slots), dtype=np.int64)
     spent = np.zeros(len(a.budget), dtype=np.int64)
-    add_use(a, market.groups, best, use, spent)
+    add_use(a, desk, use, spent)
     device, row = np.zeros_like(market.supply), np.zeros_like(market.ceiling)
-    spread_use(a, use, device, row)
+    spread_use(kinds, use, device, row)
     return Prices(device=device - market.supply, row=row - taken, ppm=spent - a.budget[:, BUDGET_MICROS])
 
 
@@ -224,7 +223,7 @@ def _values(prices: Prices) -> tuple[Ints, Ints, Ints]:
 
 def _floor(market: Market) -> tuple[Ints, Ints, Ints]:
     zero = np.zeros(1, dtype=np.int64)
-    return zero, -market.arrays.bonus[:, None], zero
+    return zero, -market.tables.bonus[:, None], zero
 
 
 def _useful(slope: Floats, price: Ints, low: Ints) -> Floats:
@@ -249,7 +248,7 @@ def _groups(a: Arrays) -> tuple[Ints, Ints]:
     for task, row in enumerate(a.task[:-1]):
         modes = a.mode[row[MODE_AT] : row[MODE_END]]
         stay = row[MOVE : WAS_MODE + 2] if row[MOVE] and row[WAS_MODE] >= 0 else row[:0]
-        budgets = a.budgets[row[BUDGET_AT] : row[BUDGET_END]]
+        budgets = a.flat[row[BUDGET_AT] : row[BUDGET_END]]
         key = b"".join((row[_VALUED].tobytes(), modes[:, _PRICED].tobytes(), stay.tobytes(), b"/", budgets.tobytes()))
         group = seen.setdefault(key, len(rows))
         if group == len(rows):
@@ -259,11 +258,12 @@ def _groups(a: Arrays) -> tuple[Ints, Ints]:
     return np.array(rows, dtype=np.int64).reshape(-1, 2), group_of
 
 
-def _demand(a: Arrays, uses: Ints) -> tuple[Ints, Floats]:
+def _demand(tables: Tables, uses: Ints) -> tuple[Ints, Floats]:
     """Per pool and resource: all that tasks could use at once, each in its largest mode there; and the mean use of a
     mode.
     """
-    shape = (len(a.pool) - 1, a.kind_use.shape[1])
+    a = tables.arrays
+    shape = (len(a.pool) - 1, tables.kinds.use.shape[1])
     demand, total, count = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
     for row in a.task[:-1]:
         first, end = row[MODE_AT], row[MODE_END]
@@ -275,14 +275,15 @@ def _demand(a: Arrays, uses: Ints) -> tuple[Ints, Floats]:
     return demand, np.maximum(total / np.maximum(count, 1), 1.0)
 
 
-def _row_demand(a: Arrays) -> tuple[Ints, Floats]:
+def _row_demand(tables: Tables) -> tuple[Ints, Floats]:
     """Per row: all that tasks could charge at once, and the mean charge of a mode."""
-    rows = len(a.limit)
+    a = tables.arrays
+    rows = len(a.row)
     demand, total, count = np.zeros(rows, np.int64), np.zeros(rows), np.zeros(rows)
     for row in a.task[:-1]:
         most = np.zeros(rows, np.int64)
         for mode in a.mode[row[MODE_AT] : row[MODE_END]]:
-            charges = a.charge[mode[CHARGE_AT] : mode[CHARGE_AT + 1]]
+            charges = a.flat[mode[CHARGE_AT] : mode[CHARGE_END]].reshape(-1, 2)
             most[charges[:, 0]] = np.maximum(most[charges[:, 0]], charges[:, 1])
             total[charges[:, 0]] += charges[:, 1]
             count[charges[:, 0]] += 1

@@ -8,13 +8,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from solvers.arrays import Arrays, Ints
+from solvers.arrays import Arrays, Ints, Kinds
 from solvers.columns import (
     BUDGET_AT,
     BUDGET_END,
     BUDGET_START,
     BUDGET_STOP,
     CASH,
+    CREST,
     DEADLINE,
     DEVICES,
     DURATION,
@@ -24,13 +25,15 @@ from solvers.columns import (
     MODE_AT,
     MODE_END,
     MOVE,
+    PEAK,
     POOL,
     SCALE,
     SHAPE,
+    TASK,
     WAS_MODE,
     WAS_START,
 )
-from solvers.compiled import compiled
+from solvers.compiled import compiled, inlined
 from solvers.value import own_value
 
 MILLION: Final = 10**6
@@ -52,24 +55,24 @@ class Desk(NamedTuple):
     best: Ints
 
 
-@compiled
+@inlined
 def overlap(a: Arrays, budget: int, start: int, end: int) -> int:
     """Count the slots of `[start, end)` inside a budget's window."""
     return int(max(0, min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])))
 
 
-@compiled
+@inlined
 def cash_toll(a: Arrays, ppm: Ints, task: int, mode: int, start: int) -> int:
     """Micros that the cash of a run costs at budget prices `ppm`, rounded down."""
     total = 0
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-        budget = a.budgets[at]
+        budget = a.flat[at]
         cash = a.mode[mode, CASH] * overlap(a, budget, start, start + a.mode[mode, DURATION])
         total += cash // MILLION * ppm[budget] + cash % MILLION * ppm[budget] // MILLION
     return int(total)
 
 
-@compiled
+@inlined
 def column_value(a: Arrays, task: int, mode: int, start: int) -> int:
     """The most a run can be worth on its own: own value less the moves that its start or pool make certain."""
     value = own_value(a, task, mode, start)
@@ -81,7 +84,7 @@ def column_value(a: Arrays, task: int, mode: int, start: int) -> int:
     return int(value)
 
 
-@compiled
+@inlined
 def reduced_value(a: Arrays, desk: Desk, task: int, mode: int, start: int) -> int:
     """The value of a column less all tolls it pays."""
     kind, end = a.mode[mode, KIND], min(a.slots, start + a.mode[mode, DURATION])
@@ -91,7 +94,7 @@ def reduced_value(a: Arrays, desk: Desk, task: int, mode: int, start: int) -> in
     return int(value)
 
 
-@compiled
+@inlined
 def last_column(a: Arrays, task: int, mode: int) -> int:
     """The last start that the task's latest start and deadline leave."""
     return int(min(a.task[task, LATEST], a.task[task, DEADLINE] - a.mode[mode, DURATION]))
@@ -117,21 +120,22 @@ def best_columns(a: Arrays, desk: Desk) -> None:
 
 
 @compiled
-def add_use(a: Arrays, groups: Ints, best: Ints, use: Ints, spent: Ints) -> None:
+def add_use(a: Arrays, desk: Desk, use: Ints, spent: Ints) -> None:
     """Sum the columns whose reduced value is positive: `use[kind, slot]` in scales, `spent[budget]` in micros."""
     use[:] = 0
     spent[:] = 0
-    for group in range(len(groups)):
-        if best[group, 0] <= 0 or best[group, 1] < 0:
+    for group in range(len(desk.groups)):
+        if desk.best[group, 0] <= 0 or desk.best[group, 1] < 0:
             continue
-        task, count, mode, start = groups[group, 0], groups[group, 1], best[group, 1], best[group, 2]
+        task, count = desk.groups[group]
+        _, mode, start = desk.best[group]
         end = start + a.mode[mode, DURATION]
         amount = count * a.mode[mode, SCALE]
         use[a.mode[mode, KIND], start] += amount
         if end < a.slots:
             use[a.mode[mode, KIND], end] -= amount
         for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-            budget = a.budgets[at]
+            budget = a.flat[at]
             spent[budget] += count * a.mode[mode, CASH] * overlap(a, budget, start, end)
     for kind in range(len(use)):
         for slot in range(1, a.slots):
@@ -139,47 +143,51 @@ def add_use(a: Arrays, groups: Ints, best: Ints, use: Ints, spent: Ints) -> None
 
 
 @compiled
-def sum_tolls(a: Arrays, device: Ints, row: Ints, tolls: Ints) -> None:
-    """Write `tolls[kind, slot]`: what one scale of the kind pays in all slots before `slot`, at prices by pool and
-    resource, and by row.
+def sum_tolls(kinds: Kinds, device: Ints, row: Ints, tolls: Ints) -> None:
+    """Write `tolls[kind, slot]`: what one scale of the kind pays in all slots before `slot`.
+
+    Prices are by pool and resource (`device`) and by row, both by slot.
     """
-    for kind in range(len(a.kind_pool)):
-        pool = a.kind_pool[kind]
+    for kind in range(len(kinds.pool)):
+        pool = kinds.pool[kind]
         tolls[kind, 0] = 0
-        for slot in range(a.slots):
+        for slot in range(device.shape[2]):
             price = 0
-            for resource in range(a.kind_use.shape[1]):
-                price += a.kind_use[kind, resource] * device[pool, resource, slot]
-            for at in range(a.kind_charge_at[kind], a.kind_charge_at[kind + 1]):
-                price += a.kind_charge[at, 1] * row[a.kind_charge[at, 0], slot]
+            for resource in range(kinds.use.shape[1]):
+                price += kinds.use[kind, resource] * device[pool, resource, slot]
+            for at in range(kinds.charge_at[kind], kinds.charge_at[kind + 1]):
+                price += kinds.charge[at, 1] * row[kinds.charge[at, 0], slot]
             tolls[kind, slot + 1] = tolls[kind, slot] + price
 
 
 @compiled
-def spread_use(a: Arrays, use: Ints, device: Ints, row: Ints) -> None:
+def spread_use(kinds: Kinds, use: Ints, device: Ints, row: Ints) -> None:
     """Write the use of every pool resource and row, slot by slot, from the use by kind."""
     device[:] = 0
     row[:] = 0
-    for kind in range(len(a.kind_pool)):
-        pool = a.kind_pool[kind]
-        for resource in range(a.kind_use.shape[1]):
-            amount = a.kind_use[kind, resource]
+    for kind in range(len(kinds.pool)):
+        pool = kinds.pool[kind]
+        for resource in range(kinds.use.shape[1]):
+            amount = kinds.use[kind, resource]
             if amount > 0:
-                for slot in range(a.slots):
+                for slot in range(use.shape[1]):
                     device[pool, resource, slot] += amount * use[kind, slot]
-        for at in range(a.kind_charge_at[kind], a.kind_charge_at[kind + 1]):
-            for slot in range(a.slots):
-                row[a.kind_charge[at, 0], slot] += a.kind_charge[at, 1] * use[kind, slot]
+        for at in range(kinds.charge_at[kind], kinds.charge_at[kind + 1]):
+            for slot in range(use.shape[1]):
+                row[kinds.charge[at, 0], slot] += kinds.charge[at, 1] * use[kind, slot]
 
 
 @compiled
-def ideal_values(a: Arrays, ideal: Ints) -> None:
-    """Write the best own value of every task over all its columns, 0 for one that has none worth running."""
-    for task in range(len(ideal)):
-        ideal[task] = 0
-        for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
-            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
-                ideal[task] = max(ideal[task], own_value(a, task, mode, start))
+def mode_heights(a: Arrays, desk: Desk, heights: Ints) -> None:
+    """Write for every mode the most that a column is worth on its own, and the most after the tolls of `desk`."""
+    for mode in range(len(heights)):
+        task = a.mode[mode, TASK]
+        crest, peak = -(2**61), -(2**61)
+        for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+            crest = max(crest, column_value(a, task, mode, start))
+            peak = max(peak, reduced_value(a, desk, task, mode, start))
+        heights[mode, CREST] = crest
+        heights[mode, PEAK] = peak
 
 
 def no_columns(groups: int) -> Ints:

@@ -7,27 +7,42 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from solvers.arrays import Arrays, Ints, arrays_of
+from solvers.arrays import Arrays, Ints, tables_of
 from solvers.columns import (
+    BEGAN,
+    BEST,
+    BEST_VALUE,
+    CHANGED,
+    CHANGES,
     COUNT,
     DEADLINE,
+    DIFFERS,
     DURATION,
     EARLIEST,
+    FIRST_NODE,
     LATEST,
+    MERIT,
     MODE_AT,
+    NOW,
     PART_AT,
     PART_END,
+    PART_WIDTH,
     POOL,
     POSITION,
     SEAT_AT,
+    START,
     TASK,
+    VALUE,
     WAS_MODE,
+    WORK,
 )
 from solvers.construct import SHARES, orders_of, restore_previous, schedule, start_over
-from solvers.improve import Guide, keep_best, play, restart_from_best, sample_losses
-from solvers.occupancy import BEGAN, BEST, BEST_VALUE, CHANGED, NOW, VALUE, WORK, State, empty_state, put
+from solvers.guide import guide_of
+from solvers.improve import keep_best, play, restart_from_best, sample_losses
+from solvers.insertion import Guide
+from solvers.occupancy import State, empty_state, put
 from solvers.prices import Market, Prices, Quote, free_prices, market_of, quote, raise_prices
-from solvers.pricing import ideal_values
+from solvers.pricing import MILLION
 from solvers.problem import Problem
 from solvers.solution import Assignment, PoolPrice, Proof, Run, Seat, Solution
 
@@ -37,10 +52,14 @@ if TYPE_CHECKING:
 Ask = Callable[[str, int, int | None], bool]
 """Called with phase, value and bound; says whether to stop."""
 
-MILLION: Final = 10**6
 _BATCHES: Final = 40
 _SEED: Final = 20_171_016
-_LARGEST_LP: Final = 3_000
+_LP_GROUPS: Final = 800
+_LP_CELLS: Final = 20_000
+"""The largest linear relaxation that is closed, in groups of tasks and in slots times price kinds."""
+
+_HEAT_PERCENT: Final = 25
+"""How hot ruin and recreate begins, in percent of what a lightly bad round loses."""
 
 
 class Search:
@@ -48,11 +67,12 @@ class Search:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._a: Arrays = arrays_of(problem)
-        self._market: Market = market_of(self._a)
-        self._state: State = empty_state(self._a, _SEED)
+        self._tables = tables_of(problem)
+        self._a: Arrays = self._tables.arrays
+        self._market: Market = market_of(self._tables)
+        self._state: State = empty_state(self._tables, _SEED)
         self._quote: Quote = quote(self._market, free_prices(self._market))
-        self._guide: Guide = self._make_guide()
+        self._guide: Guide = guide_of(self._market, self._quote)
         self._relaxed: Closing | None = None
         self._known: int | None = None
 
@@ -89,12 +109,12 @@ class Search:
         from solvers.closing import close
 
         groups = len(self._market.groups)
-        if groups > _LARGEST_LP or ask("prices", self._value, self._bound):
+        if groups > _LP_GROUPS or self._quote.tolls.size > _LP_CELLS or ask("prices", self._value, self._bound):
             return
-        closing = close(self._market, self._quote, columns=min(40_000, 12 * groups + 200), rounds=4)
+        closing = close(self._market, self._quote, goal=self._value, columns=14 * groups + 500, rounds=6)
         if closing is not None:
             self._quote, self._relaxed = closing.quote, closing
-            self._guide = self._make_guide()
+            self._guide = guide_of(self._market, self._quote)
 
     def _raise(self, rounds: int, ask: Ask) -> None:
         calls = 0
@@ -105,30 +125,14 @@ class Search:
             return calls % 16 == 0 and ask("prices", self._value, best.bound)
 
         self._quote = raise_prices(self._market, self._quote, self._value, rounds, tell)
-        self._guide = self._make_guide()
-
-    def _make_guide(self) -> Guide:
-        """Turn prices into what a start costs others: a unit inside a guarantee that others could fill costs its
-        bonus less the subsidy.
-        """
-        row = self._quote.prices.row
-        cost = np.where(row < 0, row + self._a.bonus[:, None], row)
-        tolls = np.zeros_like(self._quote.tolls)
-        from solvers.pricing import sum_tolls
-
-        sum_tolls(self._a, self._quote.prices.device, np.maximum(cost, 0), tolls)
-        ideal = np.zeros(len(self._a.task) - 1, dtype=np.int64)
-        ideal_values(self._a, ideal)
-        merit = self._quote.best[self._market.group_of, 0]
-        likely = np.lexsort((np.arange(len(merit)), -merit)).astype(np.int64)
-        return Guide(tolls=tolls, ideal=ideal, merit=merit, likely=likely)
+        self._guide = guide_of(self._market, self._quote)
 
     def _orders(self) -> tuple[Ints, ...]:
         orders = orders_of(self._market, self._quote, self._guide)
         if self._relaxed is None:
             return orders
         share, start = (values[self._market.group_of] for values in (self._relaxed.share_ppm, self._relaxed.start))
-        return (np.lexsort((-self._guide.merit, start, share == 0)).astype(np.int64), *orders)
+        return (np.lexsort((-self._guide.task[:, MERIT], start, share == 0)).astype(np.int64), *orders)
 
     def _build(self, order: Ints, share: int) -> None:
         start_over(self._a, self._state)
@@ -138,9 +142,9 @@ class Search:
     def _remember(self) -> None:
         """Keep the current plan when it is better than the best."""
         st = self._state
-        tasks = len(st.own)
-        st.changed[:tasks] = np.arange(tasks)
-        st.mark[1] = 1
+        tasks = len(st.task)
+        st.work[CHANGES, :tasks] = np.arange(tasks)
+        st.task[:, DIFFERS] = 1
         st.tally[CHANGED] = tasks
         if st.tally[VALUE] > st.tally[BEST_VALUE]:
             keep_best(self._a, st)
@@ -166,8 +170,7 @@ class Search:
         losses = np.zeros(400, dtype=np.int64)
         sample_losses(a, st, self._guide, losses, 0)
         positive = np.sort(losses[losses > 0])
-        top = int(positive[len(positive) // 4]) if len(positive) else 0
-        top = top // 5
+        top = int(positive[len(positive) // 4]) * _HEAT_PERCENT // 100 if len(positive) else 0
         heats = np.array([top * (100 - step) ** 2 // 10_000 for step in range(101)], dtype=np.int64)
         total = units * MILLION
         done = 0
@@ -191,19 +194,21 @@ class Search:
         for one in solution.assignments:
             for run in one.runs:
                 mode, at = int(a.task[one.task, MODE_AT]) + run.mode, int(a.task[one.task, SEAT_AT])
-                first = int(a.pool[a.mode[mode, POOL]])
+                first = int(a.pool[a.mode[mode, POOL], FIRST_NODE])
                 rank = {
                     int(part[POSITION]): place
-                    for place, part in enumerate(a.part[a.mode[mode, PART_AT] : a.mode[mode, PART_END]])
+                    for place, part in enumerate(
+                        a.flat[a.mode[mode, PART_AT] : a.mode[mode, PART_END]].reshape(-1, PART_WIDTH)
+                    )
                 }
                 for place, seat in enumerate(sorted(run.seats, key=lambda seat: (rank[seat.part], seat.node))):
-                    st.seat[NOW, at + place] = first + seat.node
+                    st.seat[at + place, NOW] = first + seat.node
                 put(a, st, one.task, mode, run.start)
         self._remember()
 
     def solution(self) -> Solution:
         """Write the best plan down."""
-        placed = np.flatnonzero(self._state.mode[BEST] >= 0).tolist()
+        placed = np.flatnonzero(self._state.task[:, BEST] >= 0).tolist()
         return Solution(
             assignments=tuple(Assignment(task=task, runs=(self._run(task),)) for task in placed),
             value_micros=self._value,
@@ -213,13 +218,13 @@ class Search:
         )
 
     def _run(self, task: int) -> Run:
-        a, mode, start = self._a, int(self._state.mode[BEST, task]), int(self._state.start[BEST, task])
-        first = int(a.pool[a.mode[mode, POOL]])
+        a, mode, start = self._a, int(self._state.task[task, BEST]), int(self._state.task[task, START + BEST])
+        first = int(a.pool[a.mode[mode, POOL], FIRST_NODE])
         at = int(a.task[task, SEAT_AT])
         seats: list[Seat] = []
-        for part in a.part[a.mode[mode, PART_AT] : a.mode[mode, PART_END]].tolist():
+        for part in a.flat[a.mode[mode, PART_AT] : a.mode[mode, PART_END]].reshape(-1, PART_WIDTH).tolist():
             for _ in range(part[COUNT]):
-                seats.append(Seat(node=int(self._state.seat[BEST, at]) - first, part=part[POSITION]))
+                seats.append(Seat(node=int(self._state.seat[at, BEST]) - first, part=part[POSITION]))
                 at += 1
         return Run(
             mode=mode - int(a.task[task, MODE_AT]),

@@ -22,7 +22,7 @@ class Effort(StrEnum):
     DEEP = "deep"
 
 
-UNITS: Final = {Effort.QUICK: 2_500, Effort.NORMAL: 30_000, Effort.DEEP: 300_000}
+UNITS: Final = {Effort.QUICK: 2_000, Effort.NORMAL: 20_000, Effort.DEEP: 200_000}
 """Millions of elementary steps of the search by effort."""
 
 UNITS_PER_SECOND: Final = 250

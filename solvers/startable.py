@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.arrays import Arrays, Ints
-from solvers.columns import SHAPE
+from solvers.arrays import Arrays, Ints, Tables
+from solvers.columns import OPEN, SHAPE
 from solvers.compiled import compiled
-from solvers.insertion import close_for_nodes
 from solvers.occupancy import State, empty_state
+from solvers.starts import close_for_nodes
 
 
-def startable_slots(a: Arrays) -> Ints:
+def startable_slots(tables: Tables) -> Ints:
     """Give `startable[shape, slot]`: 1 where a mode of that shape could start if nothing planned ran (a shape: pool,
     eligible nodes, parts, duration and limit).
     """
+    a = tables.arrays
     shapes = int(a.mode[:, SHAPE].max(initial=-1)) + 1
     starts = np.zeros((shapes, a.slots), dtype=np.int64)
     _, first = np.unique(a.mode[:, SHAPE], return_index=True)
-    mark_all(a, empty_state(a, 1), first.astype(np.int64), starts, 0)
+    mark_all(a, empty_state(tables, 1), first.astype(np.int64), starts, 0)
     return starts
 
 
@@ -26,7 +27,7 @@ def startable_slots(a: Arrays) -> Ints:
 def mark_all(a: Arrays, st: State, modes: Ints, starts: Ints, low: int) -> None:
     """Write the open starts of each mode's shape."""
     for mode in modes:
-        st.open[:] = 1
+        st.line[OPEN, :] = 1
         close_for_nodes(a, st, mode, low, a.slots - 1)
         for slot in range(a.slots):
-            starts[a.mode[mode, SHAPE], slot] = st.open[slot]
+            starts[a.mode[mode, SHAPE], slot] = st.line[OPEN, slot]

@@ -1,0 +1,168 @@
+"""When a task could start, given all that runs: windows, rows, nodes and budgets."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from solvers.arrays import Arrays
+from solvers.columns import (
+    AFTER_AT,
+    AFTER_END,
+    BUDGET_AT,
+    BUDGET_END,
+    BUDGET_START,
+    BUDGET_STOP,
+    CASH,
+    CHARGE_AT,
+    CHARGE_END,
+    CLEAR_AT,
+    CLOSES,
+    COUNT,
+    COUNTED,
+    DEADLINE,
+    DURATION,
+    EARLIEST,
+    FAR,
+    FREE_AT,
+    LATEST,
+    LIMIT,
+    LIMIT_AT,
+    NODE_AT,
+    NODE_END,
+    NOW,
+    OPEN,
+    PART_AT,
+    PART_END,
+    PART_WIDTH,
+    RESOURCES,
+    START,
+    USE_AT,
+    WORK,
+)
+from solvers.compiled import compiled, inlined
+from solvers.occupancy import State
+
+Span: TypeAlias = tuple[int, int]
+"""The first and the last of some starts, both included."""
+
+
+@compiled
+def first_start(a: Arrays, st: State, task: int) -> int:
+    """Give the first slot the task may start in: its earliest, and after all it comes after; -1 while one of those
+    does not run.
+    """
+    first = a.task[task, EARLIEST]
+    for at in range(a.task[task, AFTER_AT], a.task[task, AFTER_END]):
+        other = a.flat[at]
+        mode = st.task[other, NOW]
+        if mode < 0:
+            return -1
+        first = max(first, st.task[other, START + NOW] + a.mode[mode, DURATION])
+    return int(first)
+
+
+@inlined
+def last_start(a: Arrays, task: int, mode: int) -> int:
+    """Give the last slot in which `mode` may start: within the horizon, the task's latest and its deadline."""
+    return int(min(a.task[task, LATEST], a.task[task, DEADLINE] - a.mode[mode, DURATION]))
+
+
+@compiled
+def close_for_rows(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
+    """Clear `st.line[OPEN, low..high]` where a run would pass the limit of a row it is charged to."""
+    duration = a.mode[mode, DURATION]
+    last = min(a.slots, high + duration)
+    for at in range(a.mode[mode, CHARGE_AT], a.mode[mode, CHARGE_END], 2):
+        row, amount = a.flat[at], a.flat[at + 1]
+        blocked = FAR
+        for slot in range(last - 1, low - 1, -1):
+            if st.used[row, slot] + amount > a.flat[a.row[row, LIMIT_AT] + slot]:
+                blocked = slot
+            if slot <= high and blocked - slot < duration:
+                st.line[OPEN, slot] = 0
+        st.tally[WORK] += last - low
+
+
+@inlined
+def count_simple(a: Arrays, st: State, node: int, use: int, duration: int, span: Span) -> None:
+    """Add 1 to `st.line[COUNTED, s]` for each start s in which `node` has `use` of its first resource for the whole
+    run.
+    """
+    low, high = span
+    last = min(a.slots, high + duration)
+    at = a.node[node, FREE_AT]
+    blocked = FAR
+    for slot in range(last - 1, high, -1):
+        if st.free[at + slot] < use:
+            blocked = slot
+    for slot in range(high, low - 1, -1):
+        if st.free[at + slot] < use:
+            blocked = slot
+        st.line[COUNTED, slot] += blocked - slot >= duration
+
+
+@inlined
+def fits_in_slot(a: Arrays, st: State, node: int, use_at: int, slot: int) -> bool:
+    """Say whether the node has all that a part uses in one slot."""
+    at = a.node[node, FREE_AT] + slot
+    for resource in range(a.node[node, RESOURCES]):
+        if st.free[at + resource * a.slots] < a.flat[use_at + resource]:
+            return False
+    return True
+
+
+@compiled
+def count_node(a: Arrays, st: State, node: int, mode: int, use_at: int, span: Span) -> None:
+    """Add 1 to `st.line[COUNTED, s]` for each start s in which `node` has all a part uses, and stays open for the
+    mode's limit.
+    """
+    low, high = span
+    duration = a.mode[mode, DURATION]
+    last = min(a.slots, high + duration)
+    st.tally[WORK] += (last - low) * a.node[node, RESOURCES]
+    if a.node[node, RESOURCES] == 1 and a.node[node, CLOSES] == 0:
+        count_simple(a, st, node, a.flat[use_at], duration, span)
+        return
+    blocked = FAR
+    for slot in range(last - 1, low - 1, -1):
+        if not fits_in_slot(a, st, node, use_at, slot):
+            blocked = slot
+        if slot <= high and blocked - slot >= duration and a.flat[a.node[node, CLEAR_AT] + slot] >= a.mode[mode, LIMIT]:
+            st.line[COUNTED, slot] += 1
+
+
+@inlined
+def close_for_nodes(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
+    """Clear `st.line[OPEN, low..high]` where some part lacks its count of nodes."""
+    for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END], PART_WIDTH):
+        st.line[COUNTED, low : high + 1] = 0
+        for at in range(a.mode[mode, NODE_AT], a.mode[mode, NODE_END]):
+            count_node(a, st, a.flat[at], mode, a.flat[part + USE_AT], (low, high))
+        for slot in range(low, high + 1):
+            if st.line[COUNTED, slot] < a.flat[part + COUNT]:
+                st.line[OPEN, slot] = 0
+
+
+@compiled
+def mark_starts(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
+    """Set `st.line[OPEN, s]` for each start s in `[low, high]` that rows allow and for which each part has its count of
+    nodes.
+    """
+    st.line[OPEN, low : high + 1] = 1
+    close_for_rows(a, st, mode, low, high)
+    close_for_nodes(a, st, mode, low, high)
+
+
+@inlined
+def affordable(a: Arrays, st: State, task: int, mode: int, start: int) -> bool:
+    """Say whether every budget of the task holds the cash of the run."""
+    cash = a.mode[mode, CASH]
+    if cash == 0:
+        return True
+    end = start + a.mode[mode, DURATION]
+    for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
+        budget = a.flat[at]
+        overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
+        if overlap > 0 and overlap * cash > st.cash[budget]:
+            return False
+    return True
