@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from numba import njit
+from numba import config, njit
 
 _OPTIONS: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -43,3 +43,10 @@ def _kept(wrapped: Any) -> Any:
     if kept is not None:
         kept._source_stamp = _DIGEST  # noqa: SLF001 (no public way to say what else a function is made from)
     return wrapped
+
+
+def is_cold() -> bool:
+    """Whether no machine code of this package is kept here yet, so that the first use compiles, for about a minute."""
+    settings: Any = config
+    elsewhere = settings.DISABLE_JIT or settings.CACHE_DIR
+    return not elsewhere and not any(Path(__file__).parent.glob("__pycache__/*.nbi"))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from solvers.canonical import lined_up, ordered, restored
+from solvers.compiled import is_cold
 from solvers.problem import Problem
 from solvers.search import Search
 from solvers.solution import Proof, Solution
@@ -38,7 +39,7 @@ class Progress:
     """Where a search stands: what it does, the best value, what no plan can be worth more than, and the gap."""
 
     phase: str
-    value_micros: int
+    value_micros: int | None
     bound_micros: int | None
     gap_ppm: int | None
 
@@ -61,6 +62,8 @@ def solve(
     order = ordered(problem)
     units = UNITS[effort] if budget is None else max(0, budget)
     reporter = _Reporter(progress, stop)
+    if is_cold():
+        reporter.ask("compile", None, None)
     search = Search(order.problem)
     search.price(units, reporter.ask)
     search.construct(units, reporter.ask)
@@ -101,10 +104,10 @@ class _Reporter:
         self._stop = stop
         self._stopped = False
 
-    def ask(self, phase: str, value: int, bound: int | None) -> bool:
+    def ask(self, phase: str, value: int | None, bound: int | None) -> bool:
         """Report, and say whether to stop."""
         if self._progress is not None:
-            gap = None if bound is None else -(-(10**6) * (bound - value) // max(1, abs(bound)))
+            gap = None if bound is None or value is None else -(-(10**6) * (bound - value) // max(1, abs(bound)))
             self._progress(Progress(phase=phase, value_micros=value, bound_micros=bound, gap_ppm=gap))
         return self.stopped()
 
