@@ -299,8 +299,7 @@ class _Modes:
     def _nodes(self, mode: Mode) -> tuple[int, int]:
         key = (mode.pool, mode.nodes)
         if key not in self._eligible_at:
-            count = len(self._problem.pools[mode.pool].nodes)
-            nodes = range(count) if mode.nodes is None else sorted(set(mode.nodes))
+            nodes = _eligible(self._problem.pools[mode.pool], mode)
             self._eligible_at[key] = _stretch(self._flat, (self._first_node[mode.pool] + node for node in nodes))
         return self._eligible_at[key]
 
@@ -314,6 +313,14 @@ class _Modes:
         nodes = sorted(dict(previous.nodes).items())
         bounds = _stretch(self._flat, (number for node, devices in nodes for number in (first + node, devices)))
         return self.bounds[position][0] + previous.mode, previous.start, *bounds
+
+
+def _eligible(pool: Pool, mode: Mode) -> Sequence[int]:
+    """The nodes of the pool that the mode may use: none where there are more than the market grants."""
+    count = len(pool.nodes)
+    if pool.ceiling is not None and count > pool.ceiling:
+        return ()
+    return range(count) if mode.nodes is None else sorted(set(mode.nodes))
 
 
 def _charges(mode: Mode) -> tuple[tuple[int, int], ...]:

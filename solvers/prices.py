@@ -37,6 +37,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _PATIENCE = 12
 _MEMORY = 0.6
+_FAR_BELOW = 2.0**59
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,7 +59,7 @@ class Quote:
     bound: int
     best: Ints
     tolls: Ints
-    excess: Prices
+    excess: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +79,8 @@ class Market:
     ceiling: Ints
     open_rows: NDArray[np.bool_]
     inside: Ints
-    scale: tuple[Floats, Floats, Floats]
+    scale: Floats
+    fineness: Floats
     largest: int
 
 
@@ -103,7 +105,14 @@ def market_of(tables: Tables) -> Market:
         ceiling=ceiling,
         open_rows=tables.limit >= row_demand[:, None],
         inside=np.minimum(tables.guarantee, ceiling),
-        scale=(typical[:, :, None], row_typical[:, None], _typical_cash(a)),
+        fineness=np.repeat((1.0, 1.0, float(MILLION)), (supply.size, ceiling.size, len(a.budget))),
+        scale=np.concatenate(
+            (
+                np.broadcast_to(typical[:, :, None], supply.shape).ravel(),
+                np.broadcast_to(row_typical[:, None], ceiling.shape).ravel(),
+                _typical_cash(a),
+            )
+        ),
         largest=max(1, 2**60 // total),
     )
 
@@ -165,14 +174,15 @@ def _row_terms(market: Market, prices: Prices) -> tuple[Ints, Ints]:
     return term, np.where(term > 0, taken, 0)
 
 
-def _excess(market: Market, desk: Desk, taken: Ints) -> Prices:
+def _excess(market: Market, desk: Desk, taken: Ints) -> Floats:
     a, kinds = market.tables.arrays, market.tables.kinds
     use = np.zeros((len(kinds.pool), a.slots), dtype=np.int64)
     spent = np.zeros(len(a.budget), dtype=np.int64)
     add_use(a, desk, use, spent)
     device, row = np.zeros_like(market.supply), np.zeros_like(market.ceiling)
     spread_use(kinds, use, device, row)
-    return Prices(device=device - market.supply, row=row - taken, ppm=spent - a.budget[:, BUDGET_MICROS])
+    excess = (device - market.supply, row - taken, spent - a.budget[:, BUDGET_MICROS])
+    return np.concatenate([one.ravel() for one in excess]).astype(np.float64)
 
 
 def raise_prices(market: Market, start: Quote, goal: int, rounds: int, tell: Callable[[Quote], bool]) -> Quote:
@@ -184,56 +194,52 @@ def raise_prices(market: Market, start: Quote, goal: int, rounds: int, tell: Cal
     """
     best = here = start
     theta, stale = 1.0, 0
-    drift = tuple(np.zeros(values.shape) for values in _values(start.prices))
-    exact = [values.astype(np.float64) for values in _values(start.prices)]
+    exact, drift = _vector(market, start.prices), np.zeros_like(market.scale)
+    floor = _vector(market, lawful(market, _prices(market, np.full_like(market.scale, -_FAR_BELOW))))
     for _ in range(rounds):
-        slope = tuple(gap / scale for gap, scale in zip(_values(here.excess), market.scale, strict=True))
-        slope = tuple(
-            _useful(one, price, low)
-            for one, price, low in zip(slope, _values(here.prices), _floor(market), strict=True)
-        )
-        drift = tuple(one + _MEMORY * old for one, old in zip(slope, drift, strict=True))
-        size = sum(_square(one) for one in drift)
+        slope = here.excess / market.scale
+        slope[(_vector(market, here.prices) <= floor) & (slope < 0)] = 0.0
+        drift = slope + _MEMORY * drift
+        size = _square(drift)
         if size == 0 or best.bound <= goal or tell(best):
             break
-        step = theta * max(1, here.bound - goal) / size
-        exact = [price + step * one / scale for price, one, scale in zip(exact, drift, market.scale, strict=True)]
-        prices = lawful(market, _rounded(exact))
-        exact = [
-            np.where(np.abs(one - whole) <= 0.5, one, whole) for one, whole in zip(exact, _values(prices), strict=True)
-        ]
-        here = quote(market, prices)
+        exact = exact + theta * max(1, here.bound - goal) / size * drift / market.scale
+        here = quote(market, lawful(market, _prices(market, exact)))
+        exact = _near(market, exact, here.prices)
         stale = 0 if here.bound < best.bound else stale + 1
         best = here if here.bound < best.bound else best
         if stale >= _PATIENCE:
             theta, stale, here = theta * 0.6, 0, best
-            exact = [values.astype(np.float64) for values in _values(best.prices)]
-            drift = tuple(np.zeros(values.shape) for values in exact)
+            exact, drift = _vector(market, best.prices), np.zeros_like(drift)
     return best
 
 
-def _rounded(exact: list[Floats]) -> Prices:
-    device, row, ppm = (np.rint(np.clip(one, -(2.0**59), 2.0**59)).astype(np.int64) for one in exact)
-    return Prices(device=device, row=row, ppm=ppm)
+def _vector(market: Market, prices: Prices) -> Floats:
+    """All prices in one line, those of budgets in micros per micro."""
+    whole = np.concatenate((prices.device.ravel(), prices.row.ravel(), prices.ppm))
+    return whole / market.fineness
 
 
-def _values(prices: Prices) -> tuple[Ints, Ints, Ints]:
-    return prices.device, prices.row, prices.ppm
+def _prices(market: Market, vector: Floats) -> Prices:
+    """Round a line of prices to integers."""
+    first, second = market.supply.size, market.supply.size + market.ceiling.size
+    whole = np.rint(np.clip(vector * market.fineness, -_FAR_BELOW, _FAR_BELOW)).astype(np.int64)
+    return Prices(
+        device=whole[:first].reshape(market.supply.shape),
+        row=whole[first:second].reshape(market.ceiling.shape),
+        ppm=whole[second:],
+    )
 
 
-def _floor(market: Market) -> tuple[Ints, Ints, Ints]:
-    zero = np.zeros(1, dtype=np.int64)
-    return zero, -market.tables.bonus[:, None], zero
-
-
-def _useful(slope: Floats, price: Ints, low: Ints) -> Floats:
-    """Drop what would only push a price below its floor."""
-    return np.where((price <= low) & (slope < 0), 0.0, slope)
+def _near(market: Market, exact: Floats, prices: Prices) -> Floats:
+    """Keep the fractions that rounding dropped, but not what the law of prices cut off."""
+    whole = _vector(market, prices)
+    return np.where(np.abs(exact - whole) * market.fineness <= 0.5, exact, whole)
 
 
 def _square(values: Floats) -> float:
     """Sum of squares, added one by one so that it is the same on every processor."""
-    return float(np.cumsum(values.ravel() ** 2)[-1]) if values.size else 0.0
+    return float(np.cumsum(values**2)[-1]) if values.size else 0.0
 
 
 _VALUED = [*range(SINCE, MOVE)]
@@ -294,4 +300,4 @@ def _row_demand(tables: Tables) -> tuple[Ints, Floats]:
 def _typical_cash(a: Arrays) -> Floats:
     cash = a.mode[a.mode[:, CASH] > 0]
     typical = float((cash[:, CASH] * cash[:, DURATION]).mean()) if len(cash) else 1.0
-    return np.full(len(a.budget), max(1.0, typical / 1000.0))
+    return np.full(len(a.budget), max(1.0, typical))

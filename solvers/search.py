@@ -70,7 +70,7 @@ class Search:
         self._tables = tables_of(problem)
         self._a: Arrays = self._tables.arrays
         self._market: Market = market_of(self._tables)
-        self._state: State = empty_state(self._tables, _SEED)
+        self.state: State = empty_state(self._tables, _SEED)
         self._quote: Quote = quote(self._market, free_prices(self._market))
         self._guide: Guide = guide_of(self._market, self._quote)
         self._relaxed: Closing | None = None
@@ -94,7 +94,7 @@ class Search:
 
     @property
     def _value(self) -> int:
-        return int(self._state.tally[BEST_VALUE])
+        return int(self.state.tally[BEST_VALUE])
 
     def price(self, units: int, ask: Ask) -> None:
         """Schedule once without prices, then raise prices against the value of that plan."""
@@ -135,13 +135,13 @@ class Search:
         return (np.lexsort((-self._guide.task[:, MERIT], start, share == 0)).astype(np.int64), *orders)
 
     def _build(self, order: Ints, share: int) -> None:
-        start_over(self._a, self._state)
-        schedule(self._a, self._state, self._guide, order, share)
+        start_over(self._a, self.state)
+        schedule(self._a, self.state, self._guide, order, share)
         self._remember()
 
     def _remember(self) -> None:
         """Keep the current plan when it is better than the best."""
-        st = self._state
+        st = self.state
         tasks = len(st.task)
         st.work[CHANGES, :tasks] = np.arange(tasks)
         st.task[:, DIFFERS] = 1
@@ -153,9 +153,9 @@ class Search:
         """Repair the previous plan and fill it up; then schedule by each order at each foresight."""
         orders = self._orders()
         if self._a.task[:-1, WAS_MODE].max(initial=-1) >= 0:
-            start_over(self._a, self._state)
-            restore_previous(self._a, self._state)
-            schedule(self._a, self._state, self._guide, orders[0], 0)
+            start_over(self._a, self.state)
+            restore_previous(self._a, self.state)
+            schedule(self._a, self.state, self._guide, orders[0], 0)
             self._remember()
         for share in SHARES if units else SHARES[:1]:
             for order in orders:
@@ -165,7 +165,7 @@ class Search:
 
     def improve(self, units: int, ask: Ask) -> None:
         """Ruin and recreate from the best plan, cooling down."""
-        st, a = self._state, self._a
+        st, a = self.state, self._a
         restart_from_best(a, st)
         losses = np.zeros(400, dtype=np.int64)
         sample_losses(a, st, self._guide, losses, 0)
@@ -189,7 +189,7 @@ class Search:
 
     def adopt(self, solution: Solution) -> None:
         """Go on from a plan that was found elsewhere."""
-        a, st = self._a, self._state
+        a, st = self._a, self.state
         start_over(a, st)
         for one in solution.assignments:
             for run in one.runs:
@@ -208,7 +208,7 @@ class Search:
 
     def solution(self) -> Solution:
         """Write the best plan down."""
-        placed = np.flatnonzero(self._state.task[:, BEST] >= 0).tolist()
+        placed = np.flatnonzero(self.state.task[:, BEST] >= 0).tolist()
         return Solution(
             assignments=tuple(Assignment(task=task, runs=(self._run(task),)) for task in placed),
             value_micros=self._value,
@@ -218,13 +218,13 @@ class Search:
         )
 
     def _run(self, task: int) -> Run:
-        a, mode, start = self._a, int(self._state.task[task, BEST]), int(self._state.task[task, START + BEST])
+        a, mode, start = self._a, int(self.state.task[task, BEST]), int(self.state.task[task, START + BEST])
         first = int(a.pool[a.mode[mode, POOL], FIRST_NODE])
         at = int(a.task[task, SEAT_AT])
         seats: list[Seat] = []
         for part in a.flat[a.mode[mode, PART_AT] : a.mode[mode, PART_END]].reshape(-1, PART_WIDTH).tolist():
             for _ in range(part[COUNT]):
-                seats.append(Seat(node=int(self._state.seat[at, BEST]) - first, part=part[POSITION]))
+                seats.append(Seat(node=int(self.state.seat[at, BEST]) - first, part=part[POSITION]))
                 at += 1
         return Run(
             mode=mode - int(a.task[task, MODE_AT]),
