@@ -100,7 +100,7 @@ def tables_of(problem: Problem) -> Tables:
         mode=_table(modes.rows, MODE_WIDTH),
         node=_node_rows(problem, size + 2 * limit.size),
         row=_placed_rows(rows, size, problem.slots),
-        budget=_table(((one.start, one.end, one.micros) for one in problem.budgets), BUDGET_WIDTH),
+        budget=_table(((one.start, one.end, max(0, one.micros)) for one in problem.budgets), BUDGET_WIDTH),
         pool=_table(zip(first_node, _starts(_tasks_by_pool(problem)), strict=True), POOL_WIDTH),
         flat=np.concatenate((_line(flat), limit.ravel(), guarantee.ravel(), clear.ravel())),
     )
