@@ -18,7 +18,7 @@ from benchmarks.many_jobs import write_tree
 from benchmarks.outcome import Outcome, gap_ppm, timed
 from benchmarks.overload import SLOTS, overload
 from benchmarks.plain import plain_cpsat
-from solvers.problem import Pool
+from solvers.problem import Pool, Problem
 from solvers.solve import Effort, solve
 
 GPUS: Final = 350
@@ -41,7 +41,7 @@ def _philly(name: str, pool: Pool, capacities: tuple[int, ...], effort: Effort, 
     jobs = philly.jobs()
     queue = first_come(jobs, capacities)
     problem = philly.week(pool, queue.end)
-    _warm()
+    _warm(problem)
     solution, seconds = timed(lambda: solve(problem, effort=effort))
     waited = philly.waited(problem, solution)
     least = philly.least_waited(problem, solution.bound_micros or 0)
@@ -78,8 +78,8 @@ def overload_10k(effort: Effort, peers: bool) -> Outcome:
 
 def _overload(name: str, tasks: int, effort: Effort) -> Outcome:
     problem = overload(tasks)
-    _warm()
-    construct, _ = timed(lambda: solve(problem, budget=0))
+    construct = solve(problem, budget=0)
+    _warm(problem)
     solution, seconds = timed(lambda: solve(problem, effort=effort))
     bound = solution.bound_micros
     return Outcome(
@@ -128,8 +128,9 @@ def _planner(*words: str) -> None:
     subprocess.run([*command, *words], check=True, stdout=subprocess.DEVNULL)
 
 
-def _warm() -> None:
-    solve(overload(40), budget=20)
+def _warm(problem: Problem) -> None:
+    """Compile all that solving the problem uses."""
+    solve(problem, budget=1)
 
 
 Benchmark = Callable[[Effort, bool], Outcome]
