@@ -98,14 +98,13 @@ def plan(  # noqa: PLR0913 - every input of a plan by name
 
     given = _Given(specset=specset, start=start, snapshot=snapshot, previous=previous)
     compiled, solution = _solved(given, _Search(effort=effort, budget=budget, progress=progress, stop=stop))
-    source = Origin() if origin is None else origin
     told = (*warnings, *_warnings(compiled, previous))
     provenance = Provenance(
         parameters=Parameters(effort=effort, budget=budget),
         planner_version=planner_version(),
         solver_version=solver_version(),
-        commit=source.commit,
-        dirty=source.dirty,
+        commit=origin.commit,
+        dirty=origin.dirty,
         previous_digest=previous.digest if previous else None,
         snapshot_digest=snapshot_digest(snapshot),
     )

@@ -14,6 +14,7 @@ from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
 from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
+from planner.compile.impossible import impossible
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
 from planner.compile.services import Scope, Serving, layer_task, services
@@ -173,14 +174,8 @@ def _refuse_impossible(specset: SpecSet, works: Sequence[Work]) -> None:
 
 def _impossible(specset: SpecSet, work: Work) -> Diagnostic:
     where = address("job", work.job.team, work.job.name)
-    lines = [f"{refusal.subject}: {refusal.message}{_fix(refusal)}" for refusal in work.refusals]
-    return Diagnostic(
-        code="SPEC420",
-        severity=Severity.ERROR,
-        summary=f"nothing in the fleet can ever run {where}",
-        place=place_of(specset, where),
-        address=where,
-        help="\n".join(["change it, or set on_invalid: skip in the Policy to plan the rest", *lines]),
+    return impossible(
+        specset, where, (f"{refusal.subject}: {refusal.message}{_fix(refusal)}" for refusal in work.refusals)
     )
 
 

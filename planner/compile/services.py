@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 from planner import sizing
 from planner.compile import load
 from planner.compile.horizon import length_text
+from planner.compile.impossible import impossible
 from planner.compile.past import seat
 from planner.compile.refusal import Code, Refusal, one_a_subject
 from planner.compile.replicas import Offers, lasting, offers, room, server_on, stand_in
-from planner.compile.tasks import Layer, Work, least_work, mode, worth
+from planner.compile.tasks import Layer, Work, least_work, modes, worth
 from planner.compile.unsupported import place_of
 from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import address
@@ -85,7 +86,9 @@ def services(scope: Scope) -> Services:
     for service in scope.specset.services:
         one = offers(service, scope.grounds, 1)
         if not one.candidates and scope.specset.policy.on_invalid is not OnInvalid.SKIP:
-            faults.append(_impossible(scope.specset, service, one.refusals))
+            where = address("service", service.team, service.name)
+            reasons = (f"{refusal.subject}: {refusal.message}" for refusal in one.refusals)
+            faults.append(impossible(scope.specset, where, reasons))
             continue
         serving = _serving(service, one, scope)
         servings.append(serving)
@@ -93,19 +96,6 @@ def services(scope: Scope) -> Services:
     if faults:
         raise SpecError(faults)
     return Services(servings=tuple(servings), works=tuple(works))
-
-
-def _impossible(specset: SpecSet, service: Service, refusals: Sequence[Refusal]) -> Diagnostic:
-    where = address("service", service.team, service.name)
-    lines = [f"{refusal.subject}: {refusal.message}" for refusal in refusals]
-    return Diagnostic(
-        code="SPEC420",
-        severity=Severity.ERROR,
-        summary=f"nothing in the fleet can ever run {where}",
-        place=place_of(specset, where),
-        address=where,
-        help="\n".join(["change it, or set on_invalid: skip in the Policy to plan the rest", *lines]),
-    )
 
 
 def _serving(service: Service, one: Offers, scope: Scope) -> Serving:
@@ -234,16 +224,16 @@ def layer_task(work: Work, ground: Ground, *, budgets: tuple[int, ...]) -> Task:
     assert layer is not None, "only layers of services are such tasks"
     amount = least_work(work.wishes, ground.speeds)
     value, premium = worth(amount * LEAST_FIRST if layer.least else amount, work.job, ground.policy)
-    modes = tuple(mode(candidate, work, ground, None) for candidate in work.candidates)
+    ways = modes(work, ground, amount)
     return Task(
         name=work.address,
-        modes=modes,
+        modes=ways,
         worth_micros=value,
         premium_micros=premium,
         since=layer.start,
         earliest=layer.start,
         latest=layer.start,
-        budgets=budgets if any(each.cash_micros for each in modes) else (),
+        budgets=budgets if any(each.cash_micros for each in ways) else (),
         priority=tuple(type(work.job.priority)).index(work.job.priority),
         previous=work.held,
         move_micros=ground.policy.move.micros,

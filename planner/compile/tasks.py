@@ -184,7 +184,12 @@ def _hard_deadline(job: Job, horizon: Horizon) -> int | None:
     return horizon.floor(window.deadline)
 
 
-def mode(candidate: Candidate, work: Work, ground: Ground, array_row: int | None) -> Mode:
+def modes(work: Work, ground: Ground, amount: Fraction, array_row: int | None = None) -> tuple[Mode, ...]:
+    """The candidates in slots; `amount` is the least work, in GPU-milliseconds of the reference model."""
+    return tuple(_mode(candidate, work, ground, amount, array_row) for candidate in work.candidates)
+
+
+def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, array_row: int | None) -> Mode:
     """The candidate in slots. A rented node is billed and taken whole."""
     horizon, pool = ground.horizon, candidate.site.pool
     duration = horizon.length(candidate.expected_seconds)
@@ -192,7 +197,7 @@ def mode(candidate: Candidate, work: Work, ground: Ground, array_row: int | None
     home = None
     if candidate.site.position is not None:
         cell = (candidate.site.at, candidate.site.position)
-        new = least_work(work.wishes, ground.speeds) / (duration * horizon.slot_seconds * _SECOND_MS)
+        new = amount / (duration * horizon.slot_seconds * _SECOND_MS)
         charges, home = ground.rows.charges(
             ground.known, work.job.team, cell, candidate.devices, new, interruptible=work.job.preemptible
         )
@@ -226,8 +231,9 @@ def task(
     Waiting before the plan's start is the same in every plan and left out: `since` is never before slot 0.
     """
     job, horizon, policy = work.job, ground.horizon, ground.policy
-    value, premium = worth(least_work(work.wishes, ground.speeds), job, policy)
-    modes = tuple(mode(candidate, work, ground, array_row) for candidate in work.candidates)
+    amount = least_work(work.wishes, ground.speeds)
+    value, premium = worth(amount, job, policy)
+    ways = modes(work, ground, amount, array_row)
     due = (
         None
         if job.window.deadline is None or job.window.deadline_is is DeadlineIs.HARD
@@ -236,7 +242,7 @@ def task(
     first = earliest(job, horizon)
     return Task(
         name=work.address,
-        modes=modes,
+        modes=ways,
         worth_micros=value,
         premium_micros=premium,
         since=max(0, horizon.ceil(work.submitted)),
@@ -247,7 +253,7 @@ def task(
         latest=first if job.pin and job.pin.start is not None else None,
         deadline=_hard_deadline(job, horizon),
         after=after,
-        budgets=budgets if any(each.cash_micros for each in modes) else (),
+        budgets=budgets if any(each.cash_micros for each in ways) else (),
         priority=PRIORITIES.index(job.priority),
         interruptible=job.preemptible,
         previous=earlier(work.before, work.candidates, horizon),
