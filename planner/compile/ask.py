@@ -9,6 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from planner.spec.work import LIMIT
 from planner.units import ceil_div
 
 if TYPE_CHECKING:
@@ -221,7 +222,8 @@ def _timing(milliseconds: int, times: TimeByModel, pace: Fraction, *, estimated:
     slowed, parts = milliseconds * pace.denominator, pace.numerator * _SECOND_MS
     expected = max(1, ceil_div(slowed, parts))
     written = times.limit.milliseconds * pace.denominator if times.limit else None
-    limit = ceil_div(slowed * 5, parts * 4) if written is None else ceil_div(written, parts)
+    usual = ceil_div(slowed * LIMIT.numerator, parts * LIMIT.denominator)
+    limit = usual if written is None else ceil_div(written, parts)
     return Timing(
         expected_seconds=expected,
         limit_seconds=max(expected, limit),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -161,6 +162,10 @@ def _times(value: Any) -> Any:
     return value if isinstance(value, TimeByModel) else {"expected": value}
 
 
+LIMIT: Final = Fraction(5, 4)
+"""How long a run may take where no limit is written, against what is expected."""
+
+
 class TimeByModel(SpecModel):
     """How long something takes: once for all models, or model by model."""
 
@@ -184,8 +189,8 @@ class TimeByModel(SpecModel):
         return dict(self.by_model).get(model, self.expected if not self.by_model else None)
 
     def limit_of(self, expected: units.Duration) -> units.Duration:
-        """The longest that a run of the length `expected` may take: 1.25 times that, where no limit is written."""
-        return self.limit or units.Duration(units.ceil_div(expected.milliseconds * 5, 4))
+        """The longest that a run of the length `expected` may take: `LIMIT` times that, where no limit is written."""
+        return self.limit or units.Duration(units.ceil_div(expected.milliseconds * LIMIT.numerator, LIMIT.denominator))
 
 
 TIMES_SCHEMAS: Final = (
