@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final, Self, TypeVar
 
@@ -195,10 +195,3 @@ def value_by_slot(
         for slot in range((begin - start_epoch) // slot_seconds, units.ceil_div(end - start_epoch, slot_seconds)):
             values[slot] = stricter(values[slot], value) if slot in values else value
     return tuple(values[slot] for slot in range(slots))
-
-
-def local_text(epoch_seconds: int, zone: str) -> str:
-    """A moment as clocks in a zone show it, for people: `2026-12-01 09:00 +08:00`."""
-    moment = datetime.fromtimestamp(epoch_seconds, UTC).astimezone(clock.zone_of(zone))
-    offset = moment.strftime("%z")
-    return f"{moment:%Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]}"

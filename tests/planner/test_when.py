@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.clock import format_time, parse_time
-from planner.when import When, local_text, occurrences, parse, timetable, value_by_slot
+from planner.clock import format_time, parse_time, zone_of
+from planner.when import When, occurrences, parse, timetable, value_by_slot
 
 BERLIN = "Europe/Berlin"
 HOUR = 3_600
+
+
+def local_text(epoch_seconds: int, zone: str) -> str:
+    """A moment as clocks in a zone show it: `2026-12-01 09:00 +08:00`."""
+    moment = datetime.fromtimestamp(epoch_seconds, UTC).astimezone(zone_of(zone))
+    offset = moment.strftime("%z")
+    return f"{moment:%Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]}"
 
 
 def shown(window: str, zone: str, start: str, end: str) -> list[tuple[str, str]]:
