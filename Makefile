@@ -35,7 +35,8 @@ plan: $(STAMP) ## plan specs/ and render its manifests under build/
 	@echo "==> planning specs/ (lock: build/plan.lock.json)"
 	@$(BIN)/planner plan specs --out build/plan.lock.json
 	@echo "==> rendering manifests under build/manifests/"
-	@$(BIN)/planner render build/plan.lock.json --out build/manifests
+	@$(BIN)/planner render build/plan.lock.json --out build/manifests >build/render.txt
+	@tail -n 1 build/render.txt
 
 # numba's machine code is invisible to coverage, so its tests run as plain Python first; then everything runs compiled
 # and both runs count. Exit code 5 says that no test has the mark, which is no failure of the first run.
