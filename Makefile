@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3.14 python
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 
 CODE := $(wildcard planner solvers renderers benchmarks tests)
-SCRIPTS := $(wildcard .ci/run .ci/lab-packages *.sh */*.sh */*/*.sh)
+SCRIPTS := $(wildcard .ci/run .ci/lab-packages .ci/actionlint/run *.sh */*.sh */*/*.sh)
 # Worker processes of the test run.
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest
@@ -46,7 +46,7 @@ test: $(STAMP) ## run all tests but e2e, with branch coverage
 	@echo "==> everything"
 	@$(PYTEST) -q -n $(JOBS) --cov --cov-append
 
-lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck, zizmor
+lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck, actionlint, zizmor
 	@echo "==> ruff"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -56,6 +56,8 @@ lint: $(STAMP) ## ruff, mypy --strict, import contracts, shellcheck, zizmor
 	@$(BIN)/lint-imports --no-logo
 	@echo "==> shellcheck"
 	@$(BIN)/shellcheck $(SCRIPTS)
+	@echo "==> actionlint"
+	@SHELLCHECK=$(CURDIR)/$(BIN)/shellcheck .ci/actionlint/run
 	@echo "==> zizmor"
 	@$(BIN)/zizmor --offline --quiet --no-progress .
 

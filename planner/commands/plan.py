@@ -32,10 +32,14 @@ class Parted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """The commit that a change is compared with, and its plan, unless it has none; `renamed` leads to new addresses."""
+    """The commit that a change is compared with, and its plan, unless it has none; `renamed` leads to new addresses.
+
+    `record` is the plan that both start from, and the one that may be applied already.
+    """
 
     commit: Commit
     before: Plan | None = None
+    record: Plan | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self, plan: Plan) -> Changes | None:
@@ -43,6 +47,14 @@ class Review:
         from planner.diff import compare
 
         return compare(self.before, plan, renamed=self.renamed) if self.before else None
+
+    def of_record(self, plan: Plan) -> Plan:
+        """`plan` as one that follows the plan of record; that of the base is there to compare with only."""
+        from planner.plan import sealed
+
+        followed = self.record.digest if self.record else None
+        inputs = plan.inputs.model_copy(update={"previous_digest": followed})
+        return sealed(plan.model_copy(update={"inputs": inputs}))
 
 
 _OUT: Final = click.option(
@@ -107,7 +119,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     asks for the best plan so far, which is shown but not written. Exits with 4 when required work has no place.
 
     With --base, the plan starts from that of the commit where HEAD parted from the base, is held to the base's safety
-    and denials, and is shown with all that it changes.
+    and denials, lets work wait only since commits of the base, and is shown with all that it changes.
     """
     from planner.commands import planning
 
@@ -116,11 +128,12 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     beside = inputs.lock_beside(path)
     target = out or beside
     review = _review(given, parted, wish, lock) if parted else None
-    previous = review.before if review else planning.previous_plan(lock, beside)
+    previous = review.before or review.record if review else planning.previous_plan(lock, beside)
     if emit:
         console.out(planning.emitted(emit, given, wish, previous))
         return Exit.OK
     plan, interrupted = _planned(given, wish, previous, target)
+    plan = review.of_record(plan) if review else plan
     if not interrupted:
         _write(target, plan)
         if base_out and review and review.before:
@@ -146,16 +159,16 @@ def _read(path: Path, snapshot: Path | None, ref: str | None, base: str | None) 
             return given, None
         commit = sides.parting(work, base, path)
         assert work is not None
-        parted = Parted(commit=commit, given=_given_at(path, work, commit))
-    return (trees.guarded(given, parted.given) if parted.given else given), parted
+        parted = Parted(commit=commit, given=_given_at(path, work, commit, snapshot))
+    return trees.guarded(given, parted.given), parted
 
 
-def _given_at(path: Path, work: Workspace, commit: Commit) -> Given | None:
+def _given_at(path: Path, work: Workspace, commit: Commit, snapshot: Path | None) -> Given | None:
     """The specs of the base; when they are missing or invalid, the change may be what mends that, so it is planned."""
     from planner.commands import trees
 
     try:
-        return trees.commit(path, work, commit)
+        return trees.commit(path, work, commit, snapshot)
     except (SpecError, UsageError) as error:
         reason = f"{len(error.diagnostics)} errors in its specs" if error.diagnostics else str(error)
         console.err(f"note: no comparison with {commit.name} ({commit.short}): {reason}\n")
@@ -167,11 +180,14 @@ def _review(given: Given, parted: Parted, wish: Wish, lock: Path | None) -> Revi
     from planner.commands import planning
     from planner.units import format_time
 
+    named = inputs.lock(lock) if lock else None
     if parted.given is None:
-        return Review(commit=parted.commit)
+        return Review(commit=parted.commit, record=named)
     same = replace(wish, at=format_time(planning.started(given, wish)))
-    before, _ = planning.recorded(parted.given, same, inputs.lock(lock) if lock else parted.given.lock)
-    return Review(commit=parted.commit, before=before, renamed=planning.renamed(given.specset, before))
+    record = named or parted.given.lock
+    before, _ = planning.recorded(parted.given, same, record)
+    renamed = planning.renamed(given.specset, before)
+    return Review(commit=parted.commit, before=before, record=record, renamed=renamed)
 
 
 def _planned(given: Given, wish: Wish, previous: Plan | None, target: Path) -> tuple[Plan, bool]:

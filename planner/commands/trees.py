@@ -137,8 +137,15 @@ def tell_uncommitted(work: Workspace | None) -> None:
         console.err(f"note: not committed as they are: {printable(', '.join(edited[:_NAMED]))}{more}\n")
 
 
-def guarded(given: Given, base: Given) -> Given:
-    """`given` under the thresholds and denials of the base's policy: no change lowers the bar that it is held to."""
+def guarded(given: Given, base: Given | None) -> Given:
+    """`given` as a change of `base` may be planned: it neither lowers the bar that it is held to nor its own place.
+
+    Thresholds and denials are those of the base's policy, and work waits since a commit of the base or not at all: who
+    commits says when. Without a base nothing is known to hold.
+    """
+    given = replace(given, first_commits=base.first_commits if base else MappingProxyType({}))
+    if base is None:
+        return given
     policy = given.specset.policy
     safe = {"safety": base.specset.policy.safety, "deny": base.specset.policy.deny}
     if (policy.safety, policy.deny) == (safe["safety"], safe["deny"]):

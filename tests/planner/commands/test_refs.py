@@ -165,6 +165,42 @@ def test_a_plan_of_record_is_not_solved_again(run: Run, repo: Path) -> None:
     assert lockfile.read(repo / "new.json").inputs.previous_digest == digest
 
 
+def test_a_change_follows_the_plan_of_record_and_not_the_one_it_is_compared_with(run: Run, repo: Path) -> None:
+    run(*PLAN, "--out", "applied.json", "--at", "2026-12-01T06:00:00Z")
+    applied = lockfile.read(repo / "applied.json")
+    commit(repo, specs__more=job("c"))
+    run(*PLAN, "--base", "main", "--lock", "applied.json", "--base-out", "base.json")
+    base = lockfile.read(repo / "base.json")
+    assert base.digest != applied.digest
+    assert base.inputs.previous_digest == plan_in(repo).inputs.previous_digest == applied.digest
+    run(*PLAN, "--base", "main", "--out", "alone.json")
+    assert lockfile.read(repo / "alone.json").inputs.previous_digest is None
+
+
+def test_a_change_that_is_merged_and_planned_again_as_reviewed_is_the_same_plan(run: Run, repo: Path) -> None:
+    run(*PLAN, "--ref", "main", "--out", "applied.json")
+    commit(repo, hour=3, specs__more=job("c"))
+    commit(repo, hour=5, specs__more=job("c", gpus=4))
+    reviewed = (*PLAN, "--base", git(repo, "rev-parse", "main"), "--lock", "applied.json")
+    run(*reviewed, "--out", "reviewed.json")
+    git(repo, "checkout", "--quiet", "main")
+    git(repo, "merge", "--quiet", "--squash", "edit")
+    commit(repo, "Squashed", hour=9)
+    run(*reviewed, "--out", "again.json", "--at", lockfile.read(repo / "reviewed.json").inputs.start)
+    assert lockfile.read(repo / "again.json").digest == lockfile.read(repo / "reviewed.json").digest
+
+
+def test_work_of_a_change_waits_since_the_start_whatever_its_commits_say(run: Run, repo: Path) -> None:
+    commit(repo, hour=-9_000, specs__more=job("c"))
+    since = {}
+    for name, flags in (("change.json", ("--base", "main")), ("alone.json", ())):
+        run(*PLAN, *flags, "--out", name)
+        since[name] = {item.address: item.submitted for item in lockfile.read(repo / name).placements}
+    assert since["change.json"]["job/vision/a"] == since["alone.json"]["job/vision/a"] == "2026-11-30T13:00:00Z"
+    assert since["change.json"]["job/vision/c"] == "2026-12-01T00:00:00Z"
+    assert since["alone.json"]["job/vision/c"] < "2026"
+
+
 def test_a_lock_that_cannot_be_read_in_a_commit_is_said_and_not_used(run: Run, repo: Path) -> None:
     (repo / ".gitignore").unlink()
     (repo / "plan.lock.json").write_text("{}")
@@ -271,7 +307,6 @@ def test_both_sides_start_with_the_later_commit(run: Run, repo: Path) -> None:
 def test_the_base_plan_is_written_too_so_that_the_two_can_be_compared_later(run: Run, repo: Path) -> None:
     (repo / "specs" / "more.yaml").write_text(job("c"))
     run(*PLAN, "--base", "main", "--base-out", "base.json")
-    assert lockfile.read(repo / "base.json").digest == plan_in(repo).inputs.previous_digest
     done = run("diff", "base.json", "plan.lock.json", "--format", "markdown")
     assert f'"base":"{git(repo, "rev-parse", "main")}"' in done.out.splitlines()[0]
     assert "1 new, 3 of 3 jobs run" in done.out.splitlines()[1]
