@@ -270,6 +270,7 @@ class _Modes:
         row += (*parts, sum(part.count for part in mode.parts), mode.devices, *charges, *nodes)
         row += (self.kinds.setdefault(kind, len(self.kinds)), scale, int(worth // mode.duration >= running))
         row += (self._shapes.setdefault(shape, len(self._shapes)), self._most_bonus(mode))
+        row += (*_window(self._problem, task, mode), mode.cost_micros)
         self.rows.append(row)
 
     def _most_bonus(self, mode: Mode) -> int:
@@ -344,7 +345,7 @@ def _tasks(problem: Problem, modes: _Modes, flat: list[int]) -> Ints:
     followers = _followers(problem)
     for position, task in enumerate(problem.tasks):
         row: tuple[int, ...] = (*modes.bounds[position], task.since, task.delay_micros, *_late(task))
-        row += (*_window(problem, task), task.move_micros, *modes.remember(position))
+        row += (task.earliest, int(task.stays), task.move_micros, *modes.remember(position))
         row += (*_stretch(flat, task.after), *_stretch(flat, followers[position]), *_stretch(flat, task.budgets))
         rows.append((*row, seats))
         seats += max((sum(part.count for part in mode.parts) for mode in task.modes), default=0)
@@ -362,6 +363,8 @@ def _late(task: Task) -> tuple[int, int, int, int]:
     return task.due, late, -(-task.worth_micros // late), task.worth_micros
 
 
-def _window(problem: Problem, task: Task) -> tuple[int, int, int]:
-    latest = problem.slots - 1 if task.latest is None else min(task.latest, problem.slots - 1)
-    return task.earliest, latest, FAR if task.deadline is None else task.deadline
+def _window(problem: Problem, task: Task, mode: Mode) -> tuple[int, int]:
+    """The first and the last slot that a mode may start in."""
+    latest = [bound for bound in (task.latest, mode.latest) if bound is not None]
+    by_deadline = [] if task.deadline is None else [task.deadline - mode.duration]
+    return max(task.earliest, mode.earliest), min(problem.slots - 1, *latest, *by_deadline, problem.slots - 1)

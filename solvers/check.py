@@ -180,12 +180,17 @@ def _window_faults(problem: Problem, each: Placed) -> Iterator[str]:
     if not 0 <= start < problem.slots:
         yield f"starts at {start}, outside [0, {problem.slots})"
     elif task.earliest != task.latest:
-        if start < task.earliest:
-            yield f"starts at {start}, not before {task.earliest}"
-        if task.latest is not None and start > task.latest:
-            yield f"starts at {start}, at the latest {task.latest}"
+        yield from _outside(start, task.earliest, task.latest)
+    yield from _outside(start, each.mode.earliest, each.mode.latest)
     if task.deadline is not None and each.end > task.deadline:
         yield f"ends at {each.end}, deadline {task.deadline}"
+
+
+def _outside(start: int, earliest: int, latest: int | None) -> Iterator[str]:
+    if start < earliest:
+        yield f"starts at {start}, not before {earliest}"
+    if latest is not None and start > latest:
+        yield f"starts at {start}, at the latest {latest}"
 
 
 def _dependency(case: Case) -> Iterator[Finding]:
@@ -259,6 +264,10 @@ def _market(case: Case) -> Iterator[Finding]:
 
 
 def _pin(case: Case) -> Iterator[Finding]:
+    running = {each.position for each in case.placed}
+    for position, task in enumerate(case.problem.tasks):
+        if task.stays and position not in running:
+            yield task.name, "has no run, but runs already and may not stop"
     for each in case.placed:
         task, nodes = each.task, each.mode.nodes
         if task.earliest == task.latest and each.start != task.earliest:

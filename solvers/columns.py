@@ -17,23 +17,23 @@ LATE: Final = 5
 LATE_SPAN: Final = 6
 LATE_MOST: Final = 7
 EARLIEST: Final = 8
-LATEST: Final = 9
-DEADLINE: Final = 10
-MOVE: Final = 11
-WAS_MODE: Final = 12
-WAS_START: Final = 13
-WAS_AT: Final = 14
-WAS_END: Final = 15
-AFTER_AT: Final = 16
-AFTER_END: Final = 17
-NEXT_AT: Final = 18
-NEXT_END: Final = 19
-BUDGET_AT: Final = 20
-BUDGET_END: Final = 21
-SEAT_AT: Final = 22
-TASK_WIDTH: Final = 23
+STAYS: Final = 9
+MOVE: Final = 10
+WAS_MODE: Final = 11
+WAS_START: Final = 12
+WAS_AT: Final = 13
+WAS_END: Final = 14
+AFTER_AT: Final = 15
+AFTER_END: Final = 16
+NEXT_AT: Final = 17
+NEXT_END: Final = 18
+BUDGET_AT: Final = 19
+BUDGET_END: Final = 20
+SEAT_AT: Final = 21
+TASK_WIDTH: Final = 22
 
-# Columns of Arrays.mode. RATE and REST are worth and premium divided by the duration, and what that leaves.
+# Columns of Arrays.mode. RATE and REST are worth and premium divided by the duration, and what that leaves. FIRST and
+# LAST bound the starts that windows of task and mode, the deadline and the horizon leave.
 TASK: Final = 0
 POOL: Final = 1
 DURATION: Final = 2
@@ -55,7 +55,10 @@ SCALE: Final = 17
 STEADY: Final = 18
 SHAPE: Final = 19
 MOST_BONUS: Final = 20
-MODE_WIDTH: Final = 21
+FIRST: Final = 21
+LAST: Final = 22
+COST: Final = 23
+MODE_WIDTH: Final = 24
 
 # A part in Arrays.flat: how many nodes, where its use begins there, and its position in the mode.
 COUNT: Final = 0
@@ -132,7 +135,8 @@ FOUND_MODE: Final = 9
 FOUND_START: Final = 10
 FOUND_SCORE: Final = 11
 FOUND_STAYS: Final = 12
-TALLY: Final = 13
+STOPPED: Final = 13
+TALLY: Final = 14
 
 # Columns of Guide.task and Guide.mode.
 IDEAL: Final = 0

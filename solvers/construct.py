@@ -7,13 +7,28 @@ from typing import Final
 import numpy as np
 
 from solvers.arrays import Arrays, Ints
-from solvers.columns import DEVICES, DURATION, EARLIEST, IDEAL, MERIT, MODE_AT, MODE_END, NOW, OPEN, WAS_MODE, WAS_START
+from solvers.columns import (
+    DEVICES,
+    DURATION,
+    EARLIEST,
+    FIRST,
+    IDEAL,
+    LAST,
+    MERIT,
+    MODE_AT,
+    MODE_END,
+    NOW,
+    OPEN,
+    STAYS,
+    WAS_MODE,
+    WAS_START,
+)
 from solvers.compiled import compiled, inlined
 from solvers.insertion import Guide, insert
 from solvers.occupancy import State, put, take
 from solvers.prices import Market, Quote
-from solvers.seating import seats_as_before
-from solvers.starts import affordable, first_start, last_start, mark_starts
+from solvers.seating import seat_task, seats_as_before
+from solvers.starts import affordable, first_start, mark_starts
 
 SHARES: Final = (10, 6, 3, 0)
 """Tenths of the prices that count against a start, from most to least foresighted."""
@@ -41,10 +56,24 @@ def orders_of(market: Market, quoted: Quote, guide: Guide) -> tuple[Ints, ...]:
     return tuple(np.lexsort(key).astype(np.int64) for key in keys)
 
 
-def start_over(a: Arrays, st: State) -> None:
+def clear(a: Arrays, st: State) -> None:
     """Take out every run."""
     for task in np.flatnonzero(st.task[:, NOW] >= 0):
         take(a, st, int(task))
+
+
+def start_over(a: Arrays, st: State) -> None:
+    """Take out every run but those that may not stop, which go on where they are."""
+    clear(a, st)
+    go_on(a, st)
+
+
+@compiled
+def go_on(a: Arrays, st: State) -> None:
+    """Let what runs and may not stop go on where it is."""
+    for task in range(len(st.task)):
+        if a.task[task, STAYS] == 1 and st.task[task, NOW] < 0 and seat_task(a, st, task, a.task[task, MODE_AT], 0):
+            put(a, st, task, a.task[task, MODE_AT], 0)
 
 
 @compiled
@@ -84,7 +113,7 @@ def restore(a: Arrays, st: State, task: int) -> bool:
     """Run a task exactly as in the previous plan; False when a rule forbids it now."""
     mode, start = a.task[task, WAS_MODE], a.task[task, WAS_START]
     first = first_start(a, st, task)
-    if first < 0 or start < first or start > last_start(a, task, mode):
+    if first < 0 or start < max(first, a.mode[mode, FIRST]) or start > a.mode[mode, LAST]:
         return False
     mark_starts(a, st, mode, start, start)
     if st.line[OPEN, start] == 0 or not affordable(a, st, task, mode, start):

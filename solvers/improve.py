@@ -25,6 +25,7 @@ from solvers.columns import (
     NOW,
     ROUNDS,
     START,
+    STOPPED,
     VALUE,
     WISH_START,
     WORK,
@@ -125,7 +126,9 @@ def keep_best(a: Arrays, st: State) -> None:
 
 @inlined
 def play_round(a: Arrays, st: State, guide: Guide, heat: int) -> None:
-    """Ruin, recreate, and keep the outcome unless it is worse by more than a random part of `heat` micros."""
+    """Ruin, recreate, and keep the outcome unless it stops what may not stop, or is worse by more than a random part of
+    `heat` micros.
+    """
     st.tally[ROUNDS] += 1
     st.tally[LISTED] = 0
     before = st.tally[VALUE]
@@ -135,7 +138,7 @@ def play_round(a: Arrays, st: State, guide: Guide, heat: int) -> None:
     share = (0, 0, 3, 6, 10)[dice(st, 5)]
     recreate(a, st, guide, share)
     allowed = heat * dice(st, 1024) // 1024 * dice(st, 1024) // 1024
-    if st.tally[VALUE] < before - allowed:
+    if st.tally[STOPPED] > 0 or st.tally[VALUE] < before - allowed:
         undo(a, st)
     elif st.tally[LISTED] > 0:
         note_changes(a, st)

@@ -12,6 +12,7 @@ from solvers.columns import (
     CREST,
     DEVICES,
     DURATION,
+    FIRST,
     FOUND_MODE,
     FOUND_SCORE,
     FOUND_START,
@@ -19,6 +20,7 @@ from solvers.columns import (
     GAIN,
     GUARANTEE_AT,
     KIND,
+    LAST,
     MODE_AT,
     MODE_END,
     MOST_BONUS,
@@ -36,7 +38,7 @@ from solvers.columns import (
 from solvers.compiled import compiled, inlined
 from solvers.occupancy import State, put, take
 from solvers.seating import seat_task, stays_at
-from solvers.starts import Span, affordable, first_start, last_start, mark_starts
+from solvers.starts import Span, affordable, first_start, mark_starts
 from solvers.value import own_value
 
 
@@ -167,8 +169,7 @@ def ceiling(a: Arrays, guide: Guide, mode: int, share: int) -> int:
 @compiled
 def try_mode(a: Arrays, st: State, guide: Guide, mode: int, first: int, share: int) -> None:
     """Offer all starts of a mode from `first` on that may be better than what was found."""
-    task = a.mode[mode, TASK]
-    low, last = first, last_start(a, task, mode)
+    low, last = max(first, a.mode[mode, FIRST]), a.mode[mode, LAST]
     while low <= last and worth_scanning(a, st, mode, low):
         high = min(last, low + max(31, a.mode[mode, DURATION]))
         mark_starts(a, st, mode, low, high)

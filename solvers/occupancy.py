@@ -12,6 +12,7 @@ from solvers.arrays import Arrays, Ints, Tables
 from solvers.columns import (
     AHEAD,
     BEHIND,
+    BEST_VALUE,
     BONUS,
     BUDGET_AT,
     BUDGET_END,
@@ -44,6 +45,8 @@ from solvers.columns import (
     SEATS,
     START,
     STATE_WIDTH,
+    STAYS,
+    STOPPED,
     TALLY,
     USE_AT,
     VALUE,
@@ -106,6 +109,8 @@ def empty_state(tables: Tables, seed: int) -> State:
     state.member[int(a.pool[-1, MEMBER_AT]) :][:tasks] = np.arange(tasks)
     state.members[pools] = tasks
     state.tally[DICE_1], state.tally[DICE_2] = seed, seed + 1
+    state.tally[STOPPED] = int(a.task[:-1, STAYS].sum())
+    state.tally[BEST_VALUE] = -(2**62) if state.tally[STOPPED] else 0
     return state
 
 
@@ -251,6 +256,7 @@ def put(a: Arrays, st: State, task: int, mode: int, start: int) -> None:
     leave(a, st, task, len(st.members) - 1)
     join(a, st, task, a.mode[mode, POOL])
     st.tally[VALUE] += own + bonus_change(a, st, mode, start, 1)
+    st.tally[STOPPED] -= a.task[task, STAYS]
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
 
 
@@ -264,6 +270,7 @@ def take(a: Arrays, st: State, task: int) -> None:
     leave(a, st, task, a.mode[mode, POOL])
     join(a, st, task, len(st.members) - 1)
     st.tally[VALUE] += bonus_change(a, st, mode, start, -1) - st.task[task, OWN]
+    st.tally[STOPPED] += a.task[task, STAYS]
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
     st.task[task, NOW] = -1
     st.task[task, OWN] = 0

@@ -19,8 +19,11 @@ from solvers.columns import (
     CASH,
     CHARGE_AT,
     CHARGE_END,
+    COST,
     DURATION,
+    FIRST,
     KIND,
+    LAST,
     MODE_AT,
     MODE_END,
     MOVE,
@@ -243,7 +246,7 @@ def _square(values: Floats) -> float:
 
 
 _VALUED = [*range(SINCE, MOVE)]
-_PRICED = [POOL, DURATION, *range(CASH, CASH + 4), KIND, SCALE, SHAPE]
+_PRICED = [POOL, DURATION, *range(CASH, CASH + 4), KIND, SCALE, SHAPE, FIRST, LAST, COST]
 
 
 def _groups(a: Arrays) -> tuple[Ints, Ints]:

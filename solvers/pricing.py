@@ -16,12 +16,11 @@ from solvers.columns import (
     BUDGET_STOP,
     CASH,
     CREST,
-    DEADLINE,
     DEVICES,
     DURATION,
-    EARLIEST,
+    FIRST,
     KIND,
-    LATEST,
+    LAST,
     MODE_AT,
     MODE_END,
     MOVE,
@@ -94,12 +93,6 @@ def reduced_value(a: Arrays, desk: Desk, task: int, mode: int, start: int) -> in
     return int(value)
 
 
-@inlined
-def last_column(a: Arrays, task: int, mode: int) -> int:
-    """The last start that the task's latest start and deadline leave."""
-    return int(min(a.task[task, LATEST], a.task[task, DEADLINE] - a.mode[mode, DURATION]))
-
-
 @compiled
 def best_columns(a: Arrays, desk: Desk) -> None:
     """Write each group's best column to `desk.best`, mode -1 where it has none."""
@@ -108,7 +101,7 @@ def best_columns(a: Arrays, desk: Desk) -> None:
         top, top_mode, top_start = -(2**62), -1, -1
         for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
             shape = a.mode[mode, SHAPE]
-            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+            for start in range(a.mode[mode, FIRST], a.mode[mode, LAST] + 1):
                 if desk.startable[shape, start] == 0:
                     continue
                 value = reduced_value(a, desk, task, mode, start)
@@ -183,7 +176,7 @@ def mode_heights(a: Arrays, desk: Desk, heights: Ints) -> None:
     for mode in range(len(heights)):
         task = a.mode[mode, TASK]
         crest, peak = -(2**61), -(2**61)
-        for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+        for start in range(a.mode[mode, FIRST], a.mode[mode, LAST] + 1):
             crest = max(crest, column_value(a, task, mode, start))
             peak = max(peak, reduced_value(a, desk, task, mode, start))
         heights[mode, CREST] = crest
@@ -208,7 +201,7 @@ def list_columns(a: Arrays, desk: Desk, slack: int, room: Ints) -> int:
         least = max(desk.best[group, 0], 0) - slack
         for mode in range(a.task[task, MODE_AT], a.task[task, MODE_END]):
             shape = a.mode[mode, SHAPE]
-            for start in range(a.task[task, EARLIEST], last_column(a, task, mode) + 1):
+            for start in range(a.mode[mode, FIRST], a.mode[mode, LAST] + 1):
                 if desk.startable[shape, start] == 0 or reduced_value(a, desk, task, mode, start) < least:
                     continue
                 if count < len(room):

@@ -79,8 +79,9 @@ class Mode:
     """One legal way to run a task.
 
     `duration` slots are occupied (expected run time), `limit` slots must be free of closures (the longest it may run).
-    `cash_micros` and `power_micros` are per slot. `home` is the row that decides whether its devices are guaranteed or
-    borrowed. `nodes` lists the eligible nodes of the pool (None: all).
+    `cash_micros` and `power_micros` are per slot, `cost_micros` once. `home` is the row that decides whether its
+    devices are guaranteed or borrowed. `nodes` lists the eligible nodes of the pool (None: all). `earliest` and
+    `latest` bound the start beside the task's own.
     """
 
     name: str
@@ -90,9 +91,12 @@ class Mode:
     limit: int
     cash_micros: int = 0
     power_micros: int = 0
+    cost_micros: int = 0
     charges: tuple[Charge, ...] = ()
     home: int | None = None
     nodes: tuple[int, ...] | None = None
+    earliest: int = 0
+    latest: int | None = None
 
     @property
     def devices(self) -> int:
@@ -116,8 +120,10 @@ class Task:
     Its value, when it runs in mode m from slot s to e = s + duration, is (in `solvers.value`, and for the checker in
     `solvers.worth`):
     `(worth + premium) * (min(e, slots) - s) // duration  -  delay * (e - since)  -  min(worth, late * max(0, e - due))
-    -  (cash + power) * (min(e, slots) - s)  -  move * devices whose node or start is not the previous one`.
-    `after` lists tasks that must have ended. `latest` bounds the start. `priority` 0 is the highest.
+    -  (cash + power) * (min(e, slots) - s)  -  cost  -  move * devices whose node or start is not the previous one`.
+    `after` lists tasks that must have ended. `latest` bounds the start. `priority` 0 is the highest. A task that
+    `stays` runs already and may not stop: it takes one of its modes, of which the first goes on where it is, from slot
+    0 on nodes that it names one for one; together these first modes must obey all rules.
     """
 
     name: str
@@ -135,6 +141,7 @@ class Task:
     budgets: tuple[int, ...] = ()
     priority: int = 2
     interruptible: bool = True
+    stays: bool = False
     previous: Previous | None = None
     move_micros: int = 0
 
@@ -222,10 +229,17 @@ def _task_faults(problem: Problem, task: Task) -> Iterator[str]:
         yield f"task {task.name} comes after {task.after}, of which one is no task"
     if any(not 0 <= budget < len(problem.budgets) for budget in task.budgets):
         yield f"task {task.name} names budgets {task.budgets}, of which one is none"
+    if task.stays and not (task.modes and _goes_on(task.modes[0])):
+        yield f"task {task.name} stays, but its first mode does not say on which nodes it goes on from slot 0"
     if task.previous is not None and not 0 <= task.previous.mode < len(task.modes):
         yield f"task {task.name} ran in mode {task.previous.mode}, of {len(task.modes)}"
     for mode in task.modes:
         yield from _mode_faults(problem, task, mode)
+
+
+def _goes_on(mode: Mode) -> bool:
+    seats = sum(part.count for part in mode.parts)
+    return mode.earliest == 0 and mode.latest == 0 and mode.nodes is not None and len(set(mode.nodes)) == seats
 
 
 def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
@@ -245,8 +259,8 @@ def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
         yield f"{where} has parts {mode.parts}, expected a count of at least 1 and {width} uses of at least 0 each"
     if mode.duration < 1 or mode.limit < mode.duration:
         yield f"{where} lasts {mode.duration} slots within a limit of {mode.limit}, expected 1 <= duration <= limit"
-    if mode.cash_micros < 0 or mode.power_micros < 0:
-        yield f"{where} has negative cash or power"
+    if min(mode.cash_micros, mode.power_micros, mode.cost_micros, mode.earliest) < 0:
+        yield f"{where} has negative cash, power, cost or earliest start"
     if any(not 0 <= charge.row < len(problem.rows) or charge.amount < 0 for charge in mode.charges):
         yield f"{where} charges {mode.charges} to {len(problem.rows)} rows"
 
@@ -258,7 +272,7 @@ def _largest_sum(problem: Problem) -> int:
         span = max((mode.duration for mode in task.modes), default=0) + problem.slots + abs(task.since)
         running = max((mode.cash_micros + mode.power_micros for mode in task.modes), default=0)
         devices = max((mode.devices for mode in task.modes), default=0)
-        total += 2 * task.worth_micros + task.premium_micros
+        total += 2 * task.worth_micros + task.premium_micros + max((mode.cost_micros for mode in task.modes), default=0)
         total += (task.delay_micros + running) * span + task.move_micros * devices
     bonus = sum(row.bonus_micros * sum(row.guarantee) for row in problem.rows if row.guarantee is not None)
     return total + bonus

@@ -11,7 +11,8 @@ from solvers.columns import (
     CHARGED_AT,
     CHARGED_END,
     DURATION,
-    EARLIEST,
+    FIRST,
+    LAST,
     LIKELY,
     LIST,
     LISTED,
@@ -38,7 +39,7 @@ from solvers.columns import (
 from solvers.compiled import compiled, inlined
 from solvers.insertion import Guide, toll
 from solvers.occupancy import State, copy_task, dice, take
-from solvers.starts import Span, last_start
+from solvers.starts import Span
 
 MOST: Final = 30
 """The most runs that one round takes out."""
@@ -156,7 +157,7 @@ def wish(a: Arrays, st: State, guide: Guide, task: int) -> Span:
     if dice(st, 2) == 0 and guide.task[task, WISH_MODE] >= 0:
         return int(guide.task[task, WISH_MODE]), int(guide.task[task, WISH_START])
     mode = first + dice(st, modes)
-    low, high = a.task[task, EARLIEST], max(last_start(a, task, mode), a.task[task, EARLIEST])
+    low, high = a.mode[mode, FIRST], max(a.mode[mode, LAST], a.mode[mode, FIRST])
     if st.task[task, NOW] >= 0:
         high = max(low, st.task[task, START + NOW])
     return int(mode), int(low + dice(st, 1 + dice(st, high - low + 1)))

@@ -33,12 +33,14 @@ FORMULAS: dict[Rule, str] = {
     "all of the mode's pool",
     Rule.COMPATIBILITY: "a run uses one of its task's own modes: the legal pairs of variant and pool, one vendor each",
     Rule.AVAILABILITY: "for each node of a run: [start, start + limit) meets no interval in which the node is closed",
-    Rule.WINDOW: "earliest <= start <= latest, start < slots, end = start + duration, end <= deadline, as far as set",
+    Rule.WINDOW: "earliest <= start <= latest of task and mode, start < slots, end = start + duration, end <= "
+    "deadline, as far as set",
     Rule.DEPENDENCY: "if b comes after a and b runs: a runs and end(a) <= start(b)",
     Rule.QUOTA: "for each row with a limit and each slot t: sum of amount over the runs charged to it <= limit[t]",
     Rule.PRIORITY: "guaranteed[t] of a row goes to the runs charged to it: not interruptible first, then by priority, "
     "start, task; a run is guaranteed its least share in its home row",
     Rule.BUDGET: "for each budget: sum of cash per slot x slots of the run inside [start, end) <= max(0, micros)",
     Rule.MARKET: "a node of a market exists only below that market's ceiling: the pool has no more nodes than it",
-    Rule.PIN: "a run of a mode that names its nodes uses only those; a task that names its start has earliest = latest",
+    Rule.PIN: "a run of a mode that names its nodes uses only those; a task that names its start has earliest = "
+    "latest; a task that stays has a run",
 }

@@ -15,12 +15,11 @@ from solvers.columns import (
     CHANGED,
     CHANGES,
     COUNT,
-    DEADLINE,
     DIFFERS,
     DURATION,
-    EARLIEST,
+    FIRST,
     FIRST_NODE,
-    LATEST,
+    LAST,
     MERIT,
     MODE_AT,
     NOW,
@@ -31,12 +30,12 @@ from solvers.columns import (
     POSITION,
     SEAT_AT,
     START,
-    TASK,
+    STOPPED,
     VALUE,
     WAS_MODE,
     WORK,
 )
-from solvers.construct import SHARES, orders_of, restore_previous, schedule, start_over
+from solvers.construct import SHARES, clear, orders_of, restore_previous, schedule, start_over
 from solvers.guide import guide_of
 from solvers.improve import keep_best, play, restart_from_best, sample_losses
 from solvers.insertion import Guide
@@ -84,9 +83,7 @@ class Search:
     @property
     def columns(self) -> int:
         """How many pairs of mode and start there are."""
-        a = self._a
-        last = np.minimum(a.task[a.mode[:, TASK], LATEST], a.task[a.mode[:, TASK], DEADLINE] - a.mode[:, DURATION])
-        return int(np.maximum(last - a.task[a.mode[:, TASK], EARLIEST] + 1, 0).sum())
+        return int(np.maximum(self._a.mode[:, LAST] - self._a.mode[:, FIRST] + 1, 0).sum())
 
     @property
     def _bound(self) -> int:
@@ -146,7 +143,7 @@ class Search:
         st.work[CHANGES, :tasks] = np.arange(tasks)
         st.task[:, DIFFERS] = 1
         st.tally[CHANGED] = tasks
-        if st.tally[VALUE] > st.tally[BEST_VALUE]:
+        if st.tally[STOPPED] == 0 and st.tally[VALUE] > st.tally[BEST_VALUE]:
             keep_best(self._a, st)
 
     def construct(self, units: int, ask: Ask) -> None:
@@ -190,7 +187,7 @@ class Search:
     def adopt(self, solution: Solution) -> None:
         """Go on from a plan that was found elsewhere."""
         a, st = self._a, self.state
-        start_over(a, st)
+        clear(a, st)
         for one in solution.assignments:
             for run in one.runs:
                 mode, at = int(a.task[one.task, MODE_AT]) + run.mode, int(a.task[one.task, SEAT_AT])

@@ -19,12 +19,10 @@ from solvers.columns import (
     CLOSES,
     COUNT,
     COUNTED,
-    DEADLINE,
     DURATION,
     EARLIEST,
     FAR,
     FREE_AT,
-    LATEST,
     LIMIT,
     LIMIT_AT,
     NODE_AT,
@@ -59,12 +57,6 @@ def first_start(a: Arrays, st: State, task: int) -> int:
             return -1
         first = max(first, st.task[other, START + NOW] + a.mode[mode, DURATION])
     return int(first)
-
-
-@inlined
-def last_start(a: Arrays, task: int, mode: int) -> int:
-    """Give the last slot in which `mode` may start: within the horizon, the task's latest and its deadline."""
-    return int(min(a.task[task, LATEST], a.task[task, DEADLINE] - a.mode[mode, DURATION]))
 
 
 @compiled

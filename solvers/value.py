@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from solvers.arrays import Arrays
-from solvers.columns import DELAY, DUE, DURATION, LATE, LATE_MOST, LATE_SPAN, RATE, REST, RUNNING, SINCE
+from solvers.columns import COST, DELAY, DUE, DURATION, LATE, LATE_MOST, LATE_SPAN, RATE, REST, RUNNING, SINCE
 from solvers.compiled import compiled
 
 
 @compiled
 def own_value(a: Arrays, task: int, mode: int, start: int) -> int:
     """Micros of the run of `mode` from slot `start`: worth done inside the horizon - delay - lateness - cash and
-    power.
+    power - cost.
 
     Formula: `solvers.problem.Task`, without its moves. `worth * ran // duration` is taken apart so that no product
     leaves int64.
@@ -23,7 +23,7 @@ def own_value(a: Arrays, task: int, mode: int, start: int) -> int:
     else:
         ran = a.slots - start
         value = a.mode[mode, RATE] * ran + a.mode[mode, REST] * ran // duration
-    value -= a.task[task, DELAY] * (end - a.task[task, SINCE]) + a.mode[mode, RUNNING] * ran
+    value -= a.task[task, DELAY] * (end - a.task[task, SINCE]) + a.mode[mode, RUNNING] * ran + a.mode[mode, COST]
     over = end - a.task[task, DUE]
     if over > 0:
         value -= min(a.task[task, LATE_MOST], a.task[task, LATE] * min(over, a.task[task, LATE_SPAN]))

@@ -39,6 +39,7 @@ def run_value(problem: Problem, task: Task, run: Run) -> int:
         - task.delay_micros * (end - task.since)
         - late
         - (mode.cash_micros + mode.power_micros) * inside
+        - mode.cost_micros
         - task.move_micros * moved_devices(task, run)
     )
 

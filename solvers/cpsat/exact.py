@@ -43,7 +43,7 @@ def solve_exact(
     contradicts itself even without presolve, `CheckError` when a plan of an exact model breaks a rule.
     """
     relaxed = build(problem, Rounding.RELAX)
-    floor = 0 if hint is None else max(0, hint.value_micros)
+    floor = _floor(problem, hint)
     verdict = _challenged(relaxed, hint, deterministic_time, stop, floor)
     if verdict.bound is None:
         return None
@@ -109,6 +109,12 @@ class _Watch(cp_model.CpSolverSolutionCallback):
         """Ask the caller."""
         if self._stop():
             self.stop_search()
+
+
+def _floor(problem: Problem, hint: Solution | None) -> int | None:
+    """What a plan is known to be worth: that of the hint, and the empty one unless work that runs may not stop."""
+    known = [] if any(task.stays for task in problem.tasks) else [0]
+    return max([*known, *([] if hint is None else [hint.value_micros])], default=None)
 
 
 def _worth(solution: Solution) -> int:

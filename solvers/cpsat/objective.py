@@ -33,7 +33,7 @@ def start_value(problem: Problem, task: Task, choice: Choice, start: int) -> int
     late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, end - task.due))
     moved = 0 if task.previous is None else task.move_micros * mode.devices
     delay = task.delay_micros * (end - task.since)
-    return worth - delay - late - (mode.cash_micros + mode.power_micros) * inside - moved
+    return worth - delay - late - (mode.cash_micros + mode.power_micros) * inside - mode.cost_micros - moved
 
 
 def _starts(problem: Problem, variables: Variables) -> Iterator[Term]:

@@ -66,6 +66,8 @@ def _window(problem: Problem, variables: Variables, model: cp_model.CpModel) -> 
 def _in_window(task: Task, choice: Choice, start: int) -> bool:
     if task.deadline is not None and start + choice.mode.duration > task.deadline:
         return False
+    if start < choice.mode.earliest or (choice.mode.latest is not None and start > choice.mode.latest):
+        return False
     return task.earliest == task.latest or (task.earliest <= start and (task.latest is None or start <= task.latest))
 
 
@@ -130,6 +132,9 @@ def _market(problem: Problem, variables: Variables, model: cp_model.CpModel) -> 
 
 
 def _pin(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
+    for task, choices in zip(problem.tasks, variables.of_task, strict=True):
+        if task.stays:
+            yield task.name, Equal(terms=_ones(choice.present for choice in choices), total=1)
     for choice in variables.choices:
         task, mode = problem.tasks[choice.task], choice.mode
         if task.earliest == task.latest:

@@ -43,7 +43,9 @@ def runs_of(problem: Problem, task: Task) -> Iterator[Run]:
 def _in_time(task: Task, mode: Mode, start: int) -> bool:
     latest = start if task.latest is None else task.latest
     deadline = start + mode.duration if task.deadline is None else task.deadline
-    return task.earliest <= start <= latest and start + mode.duration <= deadline
+    last = start if mode.latest is None else mode.latest
+    first = max(task.earliest, mode.earliest)
+    return first <= start <= min(latest, last) and start + mode.duration <= deadline
 
 
 def _open(problem: Problem, mode: Mode, node: int, start: int) -> bool:
@@ -85,7 +87,8 @@ class Search:
         self.columns = columns
         self.order = _in_order(problem)
         self.room = _room(problem)
-        self.best = 0
+        self.firm = {at for at, task in enumerate(problem.tasks) if task.stays}
+        self.best = -(10**18) if self.firm else 0
         self.best_runs: dict[int, Run] = {}
         self.left = [0] * (len(self.order) + 1)
         for depth in range(len(self.order) - 1, -1, -1):
@@ -96,7 +99,7 @@ class Search:
     def visit(self, depth: int, runs: dict[int, Run], used: Counter[tuple[object, ...]], worth: int) -> None:
         """Extend the plan so far, worth `worth` without bonuses, by the tasks from `depth` on."""
         total = worth + self._bonus(used)
-        if total > self.best:
+        if total > self.best and self.firm <= runs.keys():
             self.best, self.best_runs = total, dict(runs)
         if depth == len(self.order) or total + self.left[depth] <= self.best:
             return

@@ -6,8 +6,12 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from solvers.check import check, value
 from solvers.problem import Budget, Charge, Closure, Mode, Node, Part, Pool, Previous, Problem, Row, Taken, Task
 from solvers.rules import Rule
+from solvers.solution import Assignment, Proof, Solution
+from solvers.split import split
+from tests.solvers.brute_force import runs_of
 
 SLOTS = st.sampled_from((4, 5, 3, 2, 5, 4))
 SMALL = st.integers(0, 3)
@@ -25,7 +29,31 @@ def problems(draw: st.DrawFn) -> Problem:
     budgets = tuple(draw(_budget(slots, at)) for at in range(draw(st.integers(0, 1))))
     count = draw(st.sampled_from((3, 4, 2, 4, 3, 1)))
     tasks = tuple(draw(_task(slots, pools, len(rows), len(budgets), at, count)) for at in range(count))
-    return Problem(slots=slots, pools=pools, tasks=tasks, rows=rows, budgets=budgets)
+    problem = Problem(slots=slots, pools=pools, tasks=tasks, rows=rows, budgets=budgets)
+    for at in range(count):
+        problem = _going_on(problem, at) if draw(ONE_IN_FIVE) else problem
+    return problem
+
+
+def _going_on(problem: Problem, at: int) -> Problem:
+    """The problem with a task that runs already and may not stop, as far as it could go on beside all that do."""
+    task = problem.tasks[at]
+    for run in runs_of(problem, task):
+        if run.mode == 0 and run.start == 0:
+            goes_on = replace(task.modes[0], latest=0, nodes=tuple(sorted(seat.node for seat in run.seats)))
+            stays = replace(task, modes=(goes_on, *task.modes[1:]), stays=True, previous=None)
+            tried = replace(problem, tasks=(*problem.tasks[:at], stays, *problem.tasks[at + 1 :]))
+            if _holds(tried):
+                return tried
+    return problem
+
+
+def _holds(problem: Problem) -> bool:
+    """Whether all that may not stop can go on where it is at once."""
+    firsts = [next(runs_of(problem, task), None) if task.stays else None for task in problem.tasks]
+    runs = tuple(Assignment(task=at, runs=(run,)) for at, run in enumerate(firsts) if run is not None)
+    draft = Solution(assignments=split(problem, runs), value_micros=0, bound_micros=None, proof=Proof.HEURISTIC)
+    return check(problem, replace(draft, value_micros=value(problem, draft))) == ()
 
 
 def _use(width: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
@@ -95,6 +123,9 @@ def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
         limit=duration + draw(st.sampled_from((0, 0, 1, 3))),
         cash_micros=draw(st.sampled_from((0, 0, 5, 20))),
         power_micros=draw(st.sampled_from((0, 0, 1, 3))),
+        cost_micros=draw(st.sampled_from((0, 0, 0, 9))),
+        earliest=draw(st.sampled_from((0, 0, 0, 0, 1))),
+        latest=draw(st.integers(0, 3)) if draw(ONE_IN_FIVE) else None,
         charges=charges,
         home=draw(st.none() | st.integers(0, rows - 1)) if rows else None,
         nodes=eligible,

@@ -13,9 +13,9 @@ from solvers.columns import (
     FAR,
     FREE_AT,
     KIND,
+    LAST,
     LATE,
     LATE_SPAN,
-    LATEST,
     LIMIT_AT,
     NODE_AT,
     NODE_END,
@@ -109,7 +109,7 @@ def test_lateness_never_counts_more_slots_than_the_worth_pays_for() -> None:
 
 def test_the_last_start_is_inside_the_horizon() -> None:
     a = tables_of(a_problem(a_task(), a_task(latest=3), a_task(latest=30), slots=8)).arrays
-    assert a.task[:3, LATEST].tolist() == [7, 3, 7]
+    assert a.mode[:, LAST].tolist() == [7, 3, 7]
 
 
 def test_previous_nodes_are_listed_once_by_position_in_the_fleet() -> None:

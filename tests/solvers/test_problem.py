@@ -24,6 +24,7 @@ NODE = a_node(8, taken=(a_taken(0, 1, 2, 3),))
         (lambda: a_problem(a_task(after=(1,))), r"task t0 comes after \(1,\), of which one is no task"),
         (lambda: a_problem(a_task(budgets=(0,))), r"task t0 names budgets \(0,\), of which one is none"),
         (lambda: a_problem(a_task(previous=a_previous(0, mode=1))), "task t0 ran in mode 1, of 1"),
+        (lambda: a_problem(a_task(stays=True)), "task t0 stays, but its first mode does not say on which nodes"),
         (lambda: a_problem(a_task(a_mode(pool=1))), "mode mode of task t0 names pool 1, of 1"),
         (
             lambda: a_problem(a_task(a_mode(nodes=(1,)))),
@@ -35,7 +36,10 @@ NODE = a_node(8, taken=(a_taken(0, 1, 2, 3),))
         (lambda: a_problem(a_task(a_mode(8, 8))), "expected a count of at least 1 and 1 uses of at least 0 each"),
         (lambda: a_problem(a_task(a_mode(duration=0))), "lasts 0 slots within a limit of 0, expected 1 <= duration"),
         (lambda: a_problem(a_task(a_mode(duration=2, limit=1))), "lasts 2 slots within a limit of 1"),
-        (lambda: a_problem(a_task(a_mode(cash_micros=-1))), "mode mode of task t0 has negative cash or power"),
+        (
+            lambda: a_problem(a_task(a_mode(cash_micros=-1))),
+            "mode mode of task t0 has negative cash, power, cost or earliest start",
+        ),
         (lambda: a_problem(a_task(a_mode(charges=((0, 1),)))), "mode mode of task t0 charges"),
         (lambda: a_problem(rows=(a_row((1,) * 7),)), "row row needs 8 steps of at least 0, has 7"),
         (lambda: a_problem(rows=(a_row(guarantee=(-1,) * 8),)), "row row needs 8 steps of at least 0, has 8"),

@@ -1,4 +1,6 @@
-"""Pin: a mode that names nodes runs on those, a task whose earliest start is its latest starts then."""
+"""Pin: a mode that names nodes runs on those, a task whose earliest start is its latest starts then, and what runs and
+may not stop has a run.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,8 @@ def naming(*nodes: int, count: int = 1) -> Problem:
 
 
 AT_THREE = a_problem(a_task(earliest=3, latest=3))
+GOES_ON = a_mode(8, nodes=(1,), latest=0)
+STAYING = a_problem(a_task(GOES_ON, a_mode(8), stays=True), pools=FOUR)
 ANYWHERE = a_problem(a_task(a_mode(8)), pools=FOUR)
 
 CASES = (
@@ -32,6 +36,9 @@ CASES = (
     RuleCase(says="one slot before it", problem=AT_THREE, runs={0: a_run(2)}, breaks=True),
     RuleCase(says="one slot after it", problem=AT_THREE, runs={0: a_run(4)}, breaks=True),
     RuleCase(says="not at all", problem=AT_THREE, runs={}, breaks=False),
+    RuleCase(says="what runs goes on where it is", problem=STAYING, runs={0: a_run(0, 1)}, breaks=False),
+    RuleCase(says="what runs goes on elsewhere", problem=STAYING, runs={0: a_run(3, 2, mode=1)}, breaks=False),
+    RuleCase(says="what runs and may not stop has no run", problem=STAYING, runs={}, breaks=True),
 )
 
 
