@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.arrays import tables_of
-from solvers.columns import BEST, NOW, START
+from solvers.columns import BEST, NOW, SEAT_AT, START
 from solvers.construct import orders_of, restore_previous, schedule, start_over
 from solvers.guide import guide_of
 from solvers.occupancy import State, empty_state
@@ -86,3 +86,12 @@ def test_starting_over_leaves_what_an_empty_fleet_has() -> None:
     assert state.used.max() == 0
     assert state.cash.tolist() == [99]
     assert state.task[:, BEST].tolist() == [-1]
+
+
+def test_starting_over_lets_go_on_what_may_not_stop() -> None:
+    going_on = a_task(a_mode(8, nodes=(1,), latest=0), stays=True)
+    market, quoted, state = _opened(a_problem(a_task(), going_on, pools=(a_pool(a_node(), a_node()),)))
+    schedule(market.tables.arrays, state, guide_of(market, quoted), np.zeros(1, dtype=np.int64), 0)
+    start_over(market.tables.arrays, state)
+    assert state.task[:, NOW].tolist() == [-1, 1]
+    assert state.seat[int(market.tables.arrays.task[1, SEAT_AT]), NOW] == 1

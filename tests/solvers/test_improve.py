@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from solvers.arrays import tables_of
 from solvers.check import check, value
 from solvers.columns import BEST_VALUE, NOW, VALUE
-from solvers.construct import start_over
+from solvers.construct import clear
 from solvers.occupancy import dice, empty_state
 from solvers.problem import Problem
 from solvers.search import Search
@@ -44,7 +44,7 @@ def test_taking_everything_out_leaves_an_empty_fleet_and_no_value(problem: Probl
     search = _searched(problem)
     state, tables = search.state, tables_of(problem)
     assert state.tally[VALUE] == state.tally[BEST_VALUE]
-    start_over(tables.arrays, state)
+    clear(tables.arrays, state)
     assert state.tally[VALUE] == 0
     assert (state.free == tables.free).all()
     assert not state.used.any()
