@@ -88,7 +88,7 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "PLAN607": "Weights of quotas are not planned yet.",
     "PLAN608": "A part of a guarantee kept free for unplanned work is not planned yet.",
     "PLAN609": "Elastic replicas are not planned yet.",
-    "PLAN610": "This tier of the topology is not planned yet.",
+    "PLAN610": "This tier of the topology is not planned yet for this work.",
     "PLAN611": "Pinned device indices are not planned yet.",
     "PLAN612": "The cost of moving data is not planned yet.",
     "PLAN613": "Denials of the policy are not planned yet.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import gcd
 from typing import Final, NamedTuple, TypeAlias
 
@@ -20,6 +21,7 @@ from solvers.columns import (
     ROW_WIDTH,
     TASK_WIDTH,
 )
+from solvers.domains import block_ranks, grouped
 from solvers.problem import Mode, Node, Pool, Problem, Task
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -36,10 +38,11 @@ class Arrays(NamedTuple):
     """One row a thing, columns named in `solvers.columns`; all lists of uneven length lie in `flat`, bounded by
     their owner's row.
 
-    In `flat`: parts as three numbers each (see COUNT, USE_AT, POSITION), their uses, charges as (row, amount),
-    eligible nodes counted over all pools, budgets, tasks before and after, previous nodes as (node, devices), steps
-    of limits and guarantees, tasks charged to a row, and for each node and slot the number of slots until its next
-    closure. `ordered` counts dependencies. `task` ends with a row that only bounds seats.
+    In `flat`: parts as numbers each (see COUNT, USE_AT, POSITION, BLOCK), their uses, charges as (row, amount),
+    eligible nodes counted over all pools and the bounds of those in one domain, budgets, tasks before and after,
+    previous nodes as (node, devices), steps of limits and guarantees, tasks charged to a row, and for each node and
+    slot the number of slots until its next closure. `ordered` counts dependencies. `task` ends with a row that only
+    bounds seats.
     """
 
     slots: int
@@ -247,7 +250,7 @@ class _Modes:
         self.bounds: list[tuple[int, int]] = []
         self._problem = problem
         self._first_node = first_node
-        self._eligible_at: dict[tuple[int, tuple[int, ...] | None], tuple[int, int]] = {}
+        self._eligible_at: dict[tuple[object, ...], tuple[int, int, int, int]] = {}
         self._parts_at: dict[tuple[object, ...], tuple[int, int]] = {}
         self._charges_at: dict[tuple[object, ...], tuple[int, int]] = {}
         self._shapes: dict[tuple[object, ...], int] = {}
@@ -281,13 +284,19 @@ class _Modes:
         return min(FAR, sum(paid) * slots)
 
     def _parts(self, mode: Mode) -> tuple[int, int]:
-        """Lay down the parts, most demanding first, since seats are found in that order, and before them their uses."""
-        key = (len(mode.parts[0].use), mode.parts)
+        """Lay down the parts block by block, most demanding first, since seats are found in that order, and before
+        them their uses.
+        """
+        key = (len(mode.parts[0].use), mode.parts, mode.within is None)
         if key not in self._parts_at:
-            order = sorted(range(len(mode.parts)), key=lambda place: [-use for use in mode.parts[place].use])
+            block_of = block_ranks(mode)
+            order = sorted(
+                range(len(mode.parts)), key=lambda place: (block_of[place], [-use for use in mode.parts[place].use])
+            )
             rows: list[int] = []
             for place in order:
-                rows += (mode.parts[place].count, _stretch(self._flat, mode.parts[place].use)[0], place)
+                use_at = _stretch(self._flat, mode.parts[place].use)[0]
+                rows += (mode.parts[place].count, use_at, place, block_of[place])
             self._parts_at[key] = _stretch(self._flat, rows)
         return self._parts_at[key]
 
@@ -297,11 +306,16 @@ class _Modes:
             self._charges_at[charges] = _stretch(self._flat, (number for charge in charges for number in charge))
         return self._charges_at[charges]
 
-    def _nodes(self, mode: Mode) -> tuple[int, int]:
-        key = (mode.pool, mode.nodes)
+    def _nodes(self, mode: Mode) -> tuple[int, int, int, int]:
+        """Lay down the eligible nodes, domain by domain where the mode stays within some, and the domains' bounds."""
+        key = (mode.pool, mode.nodes, mode.within)
         if key not in self._eligible_at:
-            nodes = _eligible(self._problem.pools[mode.pool], mode)
-            self._eligible_at[key] = _stretch(self._flat, (self._first_node[mode.pool] + node for node in nodes))
+            pool = self._problem.pools[mode.pool]
+            first, groups = self._first_node[mode.pool], grouped(pool, mode)
+            begin, end = _stretch(self._flat, (first + node for group in groups for node in group))
+            bounds = (begin + bound for pair in pairwise(_starts(map(len, groups))) for bound in pair)
+            domains = (-1, -1) if mode.within is None else _stretch(self._flat, bounds)
+            self._eligible_at[key] = (begin, end, *domains)
         return self._eligible_at[key]
 
     def remember(self, position: int) -> tuple[int, int, int, int]:
@@ -314,14 +328,6 @@ class _Modes:
         nodes = sorted(dict(previous.nodes).items())
         bounds = _stretch(self._flat, (number for node, devices in nodes for number in (first + node, devices)))
         return self.bounds[position][0] + previous.mode, previous.start, *bounds
-
-
-def _eligible(pool: Pool, mode: Mode) -> Sequence[int]:
-    """The nodes of the pool that the mode may use: none where there are more than the market grants."""
-    count = len(pool.nodes)
-    if pool.ceiling is not None and count > pool.ceiling:
-        return ()
-    return range(count) if mode.nodes is None else sorted(set(mode.nodes))
 
 
 def _charges(mode: Mode) -> tuple[tuple[int, int], ...]:

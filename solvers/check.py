@@ -21,7 +21,7 @@ from solvers.solution import Proof
 from solvers.worth import case_value, moved_devices, run_value, value
 
 if TYPE_CHECKING:
-    from solvers.problem import Budget, Node, Problem, Row
+    from solvers.problem import Budget, Node, Pool, Problem, Row
     from solvers.solution import Solution
 
 __all__ = [
@@ -143,6 +143,29 @@ def _gang_faults(problem: Problem, each: Placed) -> Iterator[str]:
     for node, times in sorted(Counter(seat.node for seat in each.run.seats).items()):
         if times > 1:
             yield f"node {node} of pool {pool.name} sits {times} times"
+
+
+def _topology(case: Case) -> Iterator[Finding]:
+    for each in case.placed:
+        if each.mode.within is not None:
+            pool = case.problem.pools[each.mode.pool]
+            for detail in _domain_faults(pool, each, each.mode.within):
+                yield each.task.name, detail
+
+
+def _domain_faults(pool: Pool, each: Placed, tier: int) -> Iterator[str]:
+    lies: defaultdict[int, set[int | None]] = defaultdict(set)
+    for seat in each.seats:
+        lies[each.mode.parts[seat.part].block].add(pool.nodes[seat.node].domains[tier])
+    for block, domains in sorted(lies.items()):
+        if len(domains) > 1 or None in domains:
+            known = sorted(domain for domain in domains if domain is not None)
+            unknown = " and in none" if None in domains else ""
+            yield f"block {block} lies in domains {known}{unknown} of tier {pool.tiers[tier]}, expected one"
+    used = Counter(domain for domains in lies.values() for domain in domains if domain is not None)
+    for domain, blocks in sorted(used.items()):
+        if blocks > 1:
+            yield f"{blocks} blocks lie in domain {domain} of tier {pool.tiers[tier]}, expected one"
 
 
 def _compatibility(case: Case) -> Iterator[Finding]:
@@ -309,6 +332,7 @@ CHECKS: Mapping[Rule, Check] = MappingProxyType(
     {
         Rule.CAPACITY: _capacity,
         Rule.GANG: _gang,
+        Rule.TOPOLOGY: _topology,
         Rule.COMPATIBILITY: _compatibility,
         Rule.AVAILABILITY: _availability,
         Rule.WINDOW: _window,

@@ -50,21 +50,26 @@ CHARGE_AT: Final = 12
 CHARGE_END: Final = 13
 NODE_AT: Final = 14
 NODE_END: Final = 15
-KIND: Final = 16
-SCALE: Final = 17
-STEADY: Final = 18
-SHAPE: Final = 19
-MOST_BONUS: Final = 20
-FIRST: Final = 21
-LAST: Final = 22
-COST: Final = 23
-MODE_WIDTH: Final = 24
+DOMAIN_AT: Final = 16
+DOMAIN_END: Final = 17
+KIND: Final = 18
+SCALE: Final = 19
+STEADY: Final = 20
+SHAPE: Final = 21
+MOST_BONUS: Final = 22
+FIRST: Final = 23
+LAST: Final = 24
+COST: Final = 25
+MODE_WIDTH: Final = 26
 
-# A part in Arrays.flat: how many nodes, where its use begins there, and its position in the mode.
+# A part in Arrays.flat: how many nodes, where its use begins there, its position in the mode, and its block. A mode
+# that stays within domains has from DOMAIN_AT on (else -1) the bounds of the eligible nodes of each domain there.
 COUNT: Final = 0
 USE_AT: Final = 1
 POSITION: Final = 2
-PART_WIDTH: Final = 3
+BLOCK: Final = 3
+PART_WIDTH: Final = 4
+DOMAIN_WIDTH: Final = 2
 
 # Columns of Arrays.node.
 FREE_AT: Final = 0
@@ -115,6 +120,9 @@ SEAT_WIDTH: Final = 6
 OPEN: Final = 0
 COUNTED: Final = 1
 GAIN: Final = 2
+WHOLE: Final = 3
+HOLDING: Final = 4
+LINES: Final = 5
 RANK: Final = 0
 FITTING: Final = 1
 LIST: Final = 0

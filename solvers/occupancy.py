@@ -29,6 +29,7 @@ from solvers.columns import (
     DURATION,
     FREE_AT,
     GUARANTEE_AT,
+    LINES,
     MEMBER_AT,
     MOVE,
     NOW,
@@ -98,7 +99,7 @@ def empty_state(tables: Tables, seed: int) -> State:
         member=_filled((int(a.pool[-1, MEMBER_AT]) + tasks + 1,), -1),
         members=_filled((pools + 1,), 0),
         tally=_filled((TALLY,), 0),
-        line=_filled((3, a.slots + 1), 0),
+        line=_filled((LINES, a.slots + 1), 0),
         near=_filled((2, len(a.node) + 1), 0),
         work=_filled((3, tasks + 1), 0),
     )

@@ -36,10 +36,14 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One machine: how much of each of its pool's resources it has, and when it is closed or partly taken."""
+    """One machine: how much of each of its pool's resources it has, and when it is closed or partly taken.
+
+    `domains` numbers what it lies in, tier by tier of its pool: equal numbers are one domain, None is known of none.
+    """
 
     name: str
     capacity: tuple[int, ...]
+    domains: tuple[int | None, ...] = ()
     closures: tuple[Closure, ...] = ()
     taken: tuple[Taken, ...] = ()
 
@@ -48,22 +52,27 @@ class Node:
 class Pool:
     """Nodes that modes may choose from; a fleet counted without nodes is one node that holds it all.
 
-    `resources` names what nodes hold; the first is the devices. `ceiling` is the most nodes its market grants
-    (None: own hardware).
+    `resources` names what nodes hold; the first is the devices. `tiers` names the ways in which nodes lie together,
+    such as racks. `ceiling` is the most nodes its market grants (None: own hardware).
     """
 
     name: str
     resources: tuple[str, ...]
     nodes: tuple[Node, ...]
+    tiers: tuple[str, ...] = ()
     ceiling: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """`count` different nodes, each used by `use` (aligned with the pool's resources) for the whole run."""
+    """`count` different nodes, each used by `use` (aligned with the pool's resources) for the whole run.
+
+    Where the mode stays within domains, parts of one `block` share one.
+    """
 
     count: int
     use: tuple[int, ...]
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +90,8 @@ class Mode:
     `duration` slots are occupied (expected run time), `limit` slots must be free of closures (the longest it may run).
     `cash_micros` and `power_micros` are per slot, `cost_micros` once. `home` is the row that decides whether its
     devices are guaranteed or borrowed. `nodes` lists the eligible nodes of the pool (None: all). `earliest` and
-    `latest` bound the start beside the task's own.
+    `latest` bound the start beside the task's own. `within` is a tier of the pool: each block of parts lies in one
+    domain of it, and no two blocks in the same (None: anywhere).
     """
 
     name: str
@@ -97,6 +107,7 @@ class Mode:
     nodes: tuple[int, ...] | None = None
     earliest: int = 0
     latest: int | None = None
+    within: int | None = None
 
     @property
     def devices(self) -> int:
@@ -214,6 +225,8 @@ def _pool_faults(pool: Pool) -> Iterator[str]:
     for node in pool.nodes:
         if len(node.capacity) != len(pool.resources) or min(node.capacity, default=0) < 0:
             yield f"node {node.name} of pool {pool.name} has capacity {node.capacity} for resources {pool.resources}"
+        if len(node.domains) != len(pool.tiers):
+            yield f"node {node.name} of pool {pool.name} has domains {node.domains} for tiers {pool.tiers}"
         for taken in node.taken:
             if len(taken.use) != len(pool.resources) or min(taken.use, default=0) < 0:
                 yield f"node {node.name} of pool {pool.name} has {taken.use} taken for resources {pool.resources}"
@@ -249,10 +262,7 @@ def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
         return
     pool = problem.pools[mode.pool]
     width = len(pool.resources)
-    if any(not 0 <= node < len(pool.nodes) for node in mode.nodes or ()):
-        yield f"{where} names nodes {mode.nodes}, of which one is none of the {len(pool.nodes)} of pool {pool.name}"
-    if mode.home is not None and not 0 <= mode.home < len(problem.rows):
-        yield f"{where} is at home in row {mode.home}, of {len(problem.rows)}"
+    yield from _place_faults(problem, pool, where, mode)
     if not mode.parts or any(
         part.count < 1 or len(part.use) != width or min(part.use, default=0) < 0 for part in mode.parts
     ):
@@ -263,6 +273,14 @@ def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
         yield f"{where} has negative cash, power, cost or earliest start"
     if any(not 0 <= charge.row < len(problem.rows) or charge.amount < 0 for charge in mode.charges):
         yield f"{where} charges {mode.charges} to {len(problem.rows)} rows"
+
+
+def _place_faults(problem: Problem, pool: Pool, where: str, mode: Mode) -> Iterator[str]:
+    if any(not 0 <= node < len(pool.nodes) for node in mode.nodes or ()):
+        yield f"{where} names nodes {mode.nodes}, of which one is none of the {len(pool.nodes)} of pool {pool.name}"
+    for what, at, most in (("at home in row", mode.home, problem.rows), ("within tier", mode.within, pool.tiers)):
+        if at is not None and not 0 <= at < len(most):
+            yield f"{where} is {what} {at}, of {len(most)}"
 
 
 def _largest_sum(problem: Problem) -> int:

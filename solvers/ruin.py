@@ -10,6 +10,9 @@ from solvers.columns import (
     BEFORE,
     CHARGED_AT,
     CHARGED_END,
+    DOMAIN_AT,
+    DOMAIN_END,
+    DOMAIN_WIDTH,
     DURATION,
     FIRST,
     LAST,
@@ -163,6 +166,16 @@ def wish(a: Arrays, st: State, guide: Guide, task: int) -> Span:
     return int(mode), int(low + dice(st, 1 + dice(st, high - low + 1)))
 
 
+@inlined
+def draw_stretch(a: Arrays, st: State, mode: int) -> Span:
+    """Draw nodes to make room on: all that the mode may use, or those of one domain where it stays within some."""
+    domains = (a.mode[mode, DOMAIN_END] - a.mode[mode, DOMAIN_AT]) // DOMAIN_WIDTH
+    if domains == 0:
+        return a.mode[mode, NODE_AT], a.mode[mode, NODE_END]
+    at = a.mode[mode, DOMAIN_AT] + DOMAIN_WIDTH * dice(st, domains)
+    return a.flat[at], a.flat[at + 1]
+
+
 @compiled
 def make_room(a: Arrays, st: State, guide: Guide, most: int) -> int:
     """Ruin around one who is out of place: free some nodes about the time it would like to run. Give the pool."""
@@ -172,12 +185,13 @@ def make_room(a: Arrays, st: State, guide: Guide, most: int) -> int:
         return -1
     end = start + a.mode[mode, DURATION]
     enlist(a, st, task)
-    eligible = a.mode[mode, NODE_END] - a.mode[mode, NODE_AT]
+    nodes = draw_stretch(a, st, mode)
+    eligible = nodes[1] - nodes[0]
     if eligible <= 1:
         thin_pool(a, st, guide, a.mode[mode, POOL], (start, end), most)
     else:
         for _ in range(min(eligible, a.mode[mode, SEATS] + dice(st, 3))):
-            clear_node(a, st, a.flat[a.mode[mode, NODE_AT] + dice(st, eligible)], start, end, MOST)
+            clear_node(a, st, a.flat[nodes[0] + dice(st, eligible)], start, end, MOST)
     return int(a.mode[mode, POOL])
 
 

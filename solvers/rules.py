@@ -10,6 +10,7 @@ class Rule(StrEnum):
 
     CAPACITY = "capacity"
     GANG = "gang"
+    TOPOLOGY = "topology"
     COMPATIBILITY = "compatibility"
     AVAILABILITY = "availability"
     WINDOW = "window"
@@ -31,6 +32,8 @@ FORMULAS: dict[Rule, str] = {
     "end <= max(0, capacity[k] - taken[k][t])",
     Rule.GANG: "a task has no run, or one run in which every part has exactly its count of nodes, all different, "
     "all of the mode's pool",
+    Rule.TOPOLOGY: "in a mode with within: the nodes of a block are all in one known domain of that tier, the nodes of "
+    "different blocks in different ones",
     Rule.COMPATIBILITY: "a run uses one of its task's own modes: the legal pairs of variant and pool, one vendor each",
     Rule.AVAILABILITY: "for each node of a run: [start, start + limit) meets no interval in which the node is closed",
     Rule.WINDOW: "earliest <= start <= latest of task and mode, start < slots, end = start + duration, end <= "

@@ -8,6 +8,7 @@ from solvers.arrays import Arrays
 from solvers.columns import (
     AFTER_AT,
     AFTER_END,
+    BLOCK,
     BUDGET_AT,
     BUDGET_END,
     BUDGET_START,
@@ -19,10 +20,14 @@ from solvers.columns import (
     CLOSES,
     COUNT,
     COUNTED,
+    DOMAIN_AT,
+    DOMAIN_END,
+    DOMAIN_WIDTH,
     DURATION,
     EARLIEST,
     FAR,
     FREE_AT,
+    HOLDING,
     LIMIT,
     LIMIT_AT,
     NODE_AT,
@@ -35,6 +40,7 @@ from solvers.columns import (
     RESOURCES,
     START,
     USE_AT,
+    WHOLE,
     WORK,
 )
 from solvers.compiled import compiled, inlined
@@ -124,7 +130,59 @@ def count_node(a: Arrays, st: State, node: int, mode: int, use_at: int, span: Sp
 
 
 @inlined
+def block_end(a: Arrays, mode: int, part: int) -> int:
+    """Where the parts end that are of the same block as `part`."""
+    end = part + PART_WIDTH
+    while end < a.mode[mode, PART_END] and a.flat[end + BLOCK] == a.flat[part + BLOCK]:
+        end += PART_WIDTH
+    return int(end)
+
+
+@compiled
+def count_domain(a: Arrays, st: State, mode: int, parts: Span, nodes: Span, span: Span) -> None:
+    """Add 1 to `st.line[HOLDING, s]` for each start s in which the nodes of one domain can take all parts of a
+    block.
+    """
+    low, high = span
+    st.line[WHOLE, low : high + 1] = 1
+    for part in range(parts[0], parts[1], PART_WIDTH):
+        st.line[COUNTED, low : high + 1] = 0
+        for at in range(nodes[0], nodes[1]):
+            count_node(a, st, a.flat[at], mode, a.flat[part + USE_AT], span)
+        for slot in range(low, high + 1):
+            if st.line[COUNTED, slot] < a.flat[part + COUNT]:
+                st.line[WHOLE, slot] = 0
+    for slot in range(low, high + 1):
+        st.line[HOLDING, slot] += st.line[WHOLE, slot]
+
+
+@compiled
+def close_for_domains(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
+    """Clear `st.line[OPEN, low..high]` where the blocks do not find a domain each: the n-th largest needs n of them."""
+    part, blocks = a.mode[mode, PART_AT], 0
+    while part < a.mode[mode, PART_END]:
+        end = block_end(a, mode, part)
+        st.line[HOLDING, low : high + 1] = 0
+        for at in range(a.mode[mode, DOMAIN_AT], a.mode[mode, DOMAIN_END], DOMAIN_WIDTH):
+            count_domain(a, st, mode, (part, end), (a.flat[at], a.flat[at + 1]), (low, high))
+        blocks += 1
+        for slot in range(low, high + 1):
+            if st.line[HOLDING, slot] < blocks:
+                st.line[OPEN, slot] = 0
+        part = end
+
+
+@inlined
 def close_for_nodes(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
+    """Clear `st.line[OPEN, low..high]` where some part lacks its count of nodes, or its domain."""
+    if a.mode[mode, DOMAIN_AT] >= 0:
+        close_for_domains(a, st, mode, low, high)
+    else:
+        close_for_parts(a, st, mode, low, high)
+
+
+@compiled
+def close_for_parts(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
     """Clear `st.line[OPEN, low..high]` where some part lacks its count of nodes."""
     for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END], PART_WIDTH):
         st.line[COUNTED, low : high + 1] = 0

@@ -20,6 +20,7 @@ STANDARD_LIBRARY_ONLY = (
         "solvers.problem",
         "solvers.solution",
         "solvers.rules",
+        "solvers.domains",
         "solvers.placed",
         "solvers.worth",
         "solvers.check",
@@ -36,7 +37,7 @@ OPEN_TO = (
         ("plan", "specset", "spec", "catalog", "units", "names", "hosts", "diagnostics"),
     ),
     ("planner.compile", "solvers", ("problem", "solution", "rules")),
-    ("planner.decode", "solvers", ("problem", "solution", "rules")),
+    ("planner.decode", "solvers", ("problem", "solution", "rules", "domains")),
 )
 
 # One offence for each contract: (contract, file, line). Module names that nobody uses, so that nothing is overwritten.

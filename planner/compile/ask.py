@@ -56,6 +56,7 @@ class Timing:
 class Ask:
     """One variant of a job; `vendor` is None for work on CPUs only, `toolkit` is the release its image names.
 
+    It must stay `within`, and would like to lie `near` each other.
     Equal asks are judged once, so nothing of a job's name or time is in it.
     """
 
@@ -68,6 +69,7 @@ class Ask:
     host: HostNeed
     linked: bool
     within: Within | None
+    near: Within | None
     timed_models: tuple[str, ...]
     place: WorkPlace
     pin_pool: str | None
@@ -126,6 +128,7 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
         host=_host(job, way),
         linked=gpus.link.value == "required",
         within=job.topology.within if job.topology and job.topology.required else None,
+        near=job.topology.within if job.topology and not job.topology.required else None,
         timed_models=tuple(model for model, _ in way.duration.by_model),
         place=job.place,
         pin_pool=job.pin.pool if job.pin else None,

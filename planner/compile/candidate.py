@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from planner.compile import market, quotas
 from planner.compile.ask import timing
 from planner.compile.denial import denial
+from planner.compile.domains import spreads
 from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal
 from planner.compile.shape import shapes
@@ -20,6 +21,7 @@ from planner.units import Memory, Money, ceil_div
 if TYPE_CHECKING:
     from planner.catalog import Vendor, VendorFacts
     from planner.compile.ask import Ask, Speeds, Timing, Wish
+    from planner.compile.domains import Spread
     from planner.compile.fleet import FleetPool
     from planner.compile.shape import Shape
     from planner.spec.policy import DenyRule
@@ -45,7 +47,8 @@ class Candidate:
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
     `lost_seconds` a run on the spot market is expected to lose; `extra_micros_per_slot` counts against the mode beside
-    cash and power. `milliqps` is what one replica of a service serves there.
+    cash and power. `milliqps` is what one replica of a service serves there. `within` and `further` are as in
+    `planner.compile.domains.Spread`.
     """
 
     variant: str
@@ -61,6 +64,8 @@ class Candidate:
     lost_seconds: int = 0
     extra_micros_per_slot: int = 0
     milliqps: Fraction = Fraction(0)
+    within: int | None = None
+    further: int = 0
 
     @property
     def name(self) -> str:
@@ -75,10 +80,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """A site that takes an ask, and how the gang sits there."""
+    """A site that takes an ask, and one way for the gang to lie there."""
 
     site: Site
-    shapes: tuple[Shape, ...]
+    spread: Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +98,7 @@ def fits(ask: Ask, grounds: Grounds) -> Fits:
     """Try every device group of every pool."""
     found = tuple(_fit(ask, site, grounds) for site in sites(grounds.fleet, devices=ask.vendor is not None))
     return Fits(
-        fits=tuple(each for each in found if isinstance(each, Fit)),
+        fits=tuple(fit for each in found if not isinstance(each, Refusal) for fit in each),
         refusals=tuple(each for each in found if isinstance(each, Refusal)),
     )
 
@@ -110,7 +115,7 @@ def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
     return _too_dear(wish, made, grounds) or made
 
 
-def _fit(ask: Ask, site: Site, grounds: Grounds) -> Fit | Refusal:
+def _fit(ask: Ask, site: Site, grounds: Grounds) -> tuple[Fit, ...] | Refusal:
     for check in _BEFORE:
         if found := check(ask, site, grounds):
             return found
@@ -120,7 +125,8 @@ def _fit(ask: Ask, site: Site, grounds: Grounds) -> Fit | Refusal:
     for test in _AFTER:
         if found := test(ask, site, grounds, spread):
             return found
-    return denial(grounds.rules, ask, site) or Fit(site=site, shapes=spread)
+    ways = denial(grounds.rules, ask, site) or spreads(ask, site.pool, spread)
+    return ways if isinstance(ways, Refusal) else tuple(Fit(site=site, spread=way) for way in ways)
 
 
 def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
@@ -339,14 +345,16 @@ def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candida
     return Candidate(
         variant=ask.variant,
         site=fit.site,
-        shapes=fit.shapes,
+        shapes=fit.spread.shapes,
         devices=ask.devices,
         expected_seconds=times.expected_seconds,
         limit_seconds=limit_seconds,
         estimated=times.estimated,
         nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
-        cash_micros_per_hour=sum(shape.count for shape in fit.shapes) * pool.node_micros_per_hour,
+        cash_micros_per_hour=sum(shape.count for shape in fit.spread.shapes) * pool.node_micros_per_hour,
         power_milliwatts=ask.devices * (power or 0),
+        within=fit.spread.within,
+        further=fit.spread.further,
     )
 
 

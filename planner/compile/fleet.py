@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, count, islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from planner.compile.reserve import reserved
+from planner.compile.reserve import domains, reserved
 from planner.names import address
-from planner.spec.cluster import MaxNodes
+from planner.spec.cluster import MaxNodes, ReservePer
+from planner.spec.work import Within
 from planner.units import ceil_div
 
 if TYPE_CHECKING:
@@ -60,13 +62,22 @@ class DeviceGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tier:
+    """Racks or NVLink domains: for each node of a pool the number of its domain, None where that is not known."""
+
+    within: Within
+    of_node: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetPool:
     """A node pool in one market.
 
     `resources` begins with all devices; where nodes hold several models each has a count of its own after it. Then come
     CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. In a cloud,
     `nodes` are as many as may be created in the market; their price is per node and hour. `reserved` nodes are there
-    beside them, and kept free.
+    beside them, and kept free. `tiers` are the ways in which `nodes` lie together, as far as the pool states them; of
+    what is yet to be created nobody knows.
     """
 
     cluster: Cluster
@@ -78,6 +89,7 @@ class FleetPool:
     nodes: tuple[str, ...]
     node_micros_per_hour: int
     reserved: tuple[str, ...] = ()
+    tiers: tuple[Tier, ...] = ()
 
     @property
     def name(self) -> str:
@@ -146,11 +158,24 @@ def _fleet_pool(cluster: Cluster, pool: NodePool, market: Market, catalog: Catal
 def _offered(pool: FleetPool, down: Collection[tuple[str, str]]) -> FleetPool:
     """The pool without the nodes that it keeps in reserve."""
     aside = reserved(pool.pool, {node for name, node in down if name == pool.name})
+    nodes = tuple(name for name in pool.nodes if name not in aside)
     return replace(
         pool,
-        nodes=tuple(name for name in pool.nodes if name not in aside),
+        nodes=nodes,
         reserved=tuple(name for name in pool.nodes if name in aside),
+        tiers=tuple(_tiers(pool.pool, nodes)) if pool.is_own else (),
     )
+
+
+TIERS: Final = MappingProxyType({Within.NVLINK_DOMAIN: ReservePer.NVLINK_DOMAIN, Within.RACK: ReservePer.RACK})
+"""What work may ask to stay within, by how a pool states it."""
+
+
+def _tiers(pool: NodePool, nodes: Sequence[str]) -> Iterator[Tier]:
+    for within, per in TIERS.items():
+        numbers = {name: number for number, members in enumerate(domains(pool, per)) for name in members}
+        if numbers:
+            yield Tier(within=within, of_node=tuple(numbers.get(name) for name in nodes))
 
 
 def _groups(pool: NodePool, catalog: Catalog) -> tuple[DeviceGroup, ...]:

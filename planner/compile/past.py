@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from planner.compile.candidate import Candidate
+    from planner.compile.fleet import FleetPool
     from planner.compile.horizon import Horizon
     from planner.plan import Placement, Plan, Segment
 
@@ -66,17 +68,34 @@ def earlier(placement: Placement | None, candidates: Sequence[Candidate], horizo
 
 def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[tuple[int, int], ...]] | None:
     """The mode of a segment and its `(node, devices)`; None where its mode is gone."""
-    mode = next((at for at, candidate in enumerate(candidates) if _same(candidate, segment)), None)
-    if mode is None:
-        return None
-    pool = candidates[mode].site.pool
+    for mode, candidate in enumerate(candidates):
+        if _same(candidate, segment):
+            held = _held(candidate.site.pool, segment)
+            if _lies_so(candidate, tuple(held)):
+                return mode, tuple(sorted(held.items()))
+    return None
+
+
+def _held(pool: FleetPool, segment: Segment) -> dict[int, int]:
+    """The devices on each node of the pool, as far as the node is still there."""
     positions = {name: at for at, name in enumerate(pool.nodes)}
     held: dict[int, int] = {}
     for node in segment.nodes:
         if node.name in positions:
             at = positions[node.name]
             held[at] = held.get(at, 0) + len(node.devices) if pool.is_own else pool.devices_per_node
-    return mode, tuple(sorted(held.items()))
+    return held
+
+
+def _lies_so(candidate: Candidate, nodes: Sequence[int]) -> bool:
+    """Whether nodes, by position in the candidate's pool, are split over domains as the candidate's blocks are."""
+    if candidate.within is None:
+        return True
+    of_node = candidate.site.pool.tiers[candidate.within].of_node
+    lie, blocks = Counter(of_node[node] for node in nodes), Counter[int]()
+    for shape in candidate.shapes:
+        blocks[shape.block] += shape.count
+    return None not in lie and sorted(lie.values()) == sorted(blocks.values())
 
 
 def _same(candidate: Candidate, segment: Segment) -> bool:

@@ -252,10 +252,11 @@ def _nodes(
         Node(
             name=name,
             capacity=pool.capacity,
+            domains=tuple(tier.of_node[at] for tier in pool.tiers),
             closures=tuple(sorted(closed[name], key=lambda each: (each.start, each.end))),
             taken=used,
         )
-        for name, used in zip(pool.nodes, taken, strict=True)
+        for at, (name, used) in enumerate(zip(pool.nodes, taken, strict=True))
     )
 
 
@@ -287,7 +288,13 @@ def _problem(
     problem = Problem(
         slots=horizon.slots,
         pools=tuple(
-            Pool(name=pool.address.removeprefix("pool/"), resources=pool.resources, nodes=members, ceiling=pool.ceiling)
+            Pool(
+                name=pool.address.removeprefix("pool/"),
+                resources=pool.resources,
+                nodes=members,
+                tiers=tuple(tier.within.value for tier in pool.tiers),
+                ceiling=pool.ceiling,
+            )
             for pool, members in zip(pools, nodes, strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),

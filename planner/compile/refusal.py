@@ -36,6 +36,7 @@ class Code(StrEnum):
     NODE_SIZE = "node_size"
     RESOURCES = "resources"
     LINK = "link"
+    TOPOLOGY = "topology"
     FEATURES = "features"
     RDMA = "rdma"
     QUOTA_LIMIT = "quota_limit"
@@ -73,6 +74,7 @@ _CATEGORY: Final = MappingProxyType({
     Code.NODE_SIZE: Category.NEVER,
     Code.RESOURCES: Category.NEVER,
     Code.LINK: Category.NEVER,
+    Code.TOPOLOGY: Category.NEVER,
     Code.FEATURES: Category.NEVER,
     Code.RDMA: Category.NEVER,
     Code.QUOTA_LIMIT: Category.NEVER,

@@ -97,10 +97,10 @@ def _made(ask: Ask, fit: Fit, serves: Fraction) -> Candidate:
     pool, group = fit.site.pool, fit.site.group
     power = group.power_milliwatts if group and pool.is_own else None
     return Candidate(
-        variant=ask.variant, site=fit.site, shapes=fit.shapes, devices=ask.devices, expected_seconds=0,
+        variant=ask.variant, site=fit.site, shapes=fit.spread.shapes, devices=ask.devices, expected_seconds=0,
         limit_seconds=0, estimated=False,
         nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
-        cash_micros_per_hour=sum(shape.count for shape in fit.shapes) * pool.node_micros_per_hour,
+        cash_micros_per_hour=sum(shape.count for shape in fit.spread.shapes) * pool.node_micros_per_hour,
         power_milliwatts=ask.devices * (power or 0), milliqps=serves,
     )  # fmt: skip
 

@@ -30,11 +30,15 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """`count` nodes alike: the parts on each, and what the gang uses of each (aligned with the pool's resources)."""
+    """`count` nodes alike: the parts on each, and what the gang uses of each (aligned with the pool's resources).
+
+    Where the gang keeps to domains, nodes of one `block` lie in one.
+    """
 
     count: int
     holds: tuple[Hold, ...]
     use: tuple[int, ...]
+    block: int = 0
 
     @property
     def devices(self) -> int:

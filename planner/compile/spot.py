@@ -49,12 +49,11 @@ def exposed(
     """A candidate on the spot market with its expected loss, in seconds and in money for each of its `slots`."""
     lost = lost_seconds(candidate, checkpoint, policy)
     an_hour = candidate.cash_micros_per_hour + Fraction(worth_micros * _HOUR, candidate.expected_seconds)
-    return replace(
-        candidate, lost_seconds=ceil_fraction(lost), extra_micros_per_slot=ceil_fraction(lost * an_hour / _HOUR / slots)
-    )
+    extra = candidate.extra_micros_per_slot + ceil_fraction(lost * an_hour / _HOUR / slots)
+    return replace(candidate, lost_seconds=ceil_fraction(lost), extra_micros_per_slot=extra)
 
 
 def passed_over(candidate: Candidate, *, worth_micros: int, slots: int) -> Candidate:
     """A candidate off the spot market of work that prefers it."""
     extra = ceil_fraction(Fraction(worth_micros * PREFERENCE_PPM, _MILLION * slots))
-    return replace(candidate, extra_micros_per_slot=extra)
+    return replace(candidate, extra_micros_per_slot=candidate.extra_micros_per_slot + extra)

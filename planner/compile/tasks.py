@@ -16,7 +16,7 @@ from planner.compile.refusal import Code, Refusal
 from planner.spec.envelope import Priority
 from planner.spec.job import DeadlineIs
 from planner.spec.work import Market as Wanted
-from planner.units import Money, format_time
+from planner.units import Money, ceil_fraction, format_time
 from solvers.problem import Charge, Mode, Part, Previous, Task
 
 if TYPE_CHECKING:
@@ -124,14 +124,24 @@ def _preferred(job: Job, kept: list[Candidate], ground: Ground) -> tuple[list[Ca
 
 
 def _priced(work: Work, candidate: Candidate, kept: Sequence[Candidate], ground: Ground) -> Candidate:
-    """The candidate with what its market is expected to cost beside cash."""
+    """The candidate with what counts against it beside cash: its further domains, and what its market may lose."""
     job, slots = work.job, ground.horizon.length(candidate.expected_seconds)
     value, _ = worth(least_work(work.wishes, ground.speeds), job, ground.policy)
+    candidate = _apart(candidate, ground.policy, worth_micros=value, slots=slots)
     if candidate.site.pool.market is Market.SPOT and job.checkpoint is not None:
         return losses.exposed(candidate, job.checkpoint, ground.policy, worth_micros=value, slots=slots)
     if job.market.spot is Wanted.PREFER and any(each.site.pool.market is Market.SPOT for each in kept):
         return losses.passed_over(candidate, worth_micros=value, slots=slots)
     return candidate
+
+
+def _apart(candidate: Candidate, policy: Policy, *, worth_micros: int, slots: int) -> Candidate:
+    """The candidate with what its further domains weigh, in money for each of its `slots`."""
+    if not candidate.further:
+        return candidate
+    weight = Fraction(worth_micros * policy.delay.ppm * candidate.further, _MILLION * slots)
+    extra = candidate.extra_micros_per_slot + max(candidate.further, ceil_fraction(weight))
+    return replace(candidate, extra_micros_per_slot=extra)
 
 
 def _starts_later(job: Job, horizon: Horizon) -> bool:
@@ -208,7 +218,8 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
         name=candidate.name,
         pool=candidate.site.at,
         parts=tuple(
-            Part(count=shape.count, use=shape.use if pool.is_own else pool.capacity) for shape in candidate.shapes
+            Part(count=shape.count, use=shape.use if pool.is_own else pool.capacity, block=shape.block)
+            for shape in candidate.shapes
         ),
         duration=duration,
         limit=max(duration, horizon.length(candidate.limit_seconds)),
@@ -220,6 +231,7 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
         charges=charges,
         home=home,
         nodes=candidate.nodes,
+        within=candidate.within,
     )
 
 

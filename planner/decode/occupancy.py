@@ -10,10 +10,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from planner.decode.slotmask import Tally, span, starts
+from solvers.domains import block_ranks, grouped
 
 if TYPE_CHECKING:
     from planner.decode.placed import Placed
-    from solvers.problem import Mode, Node, Problem
+    from solvers.problem import Mode, Node, Part, Problem
 
 Stretch = tuple[int, int, tuple[int, ...]]
 """What a node has free in slots `[start, end)`, resource by resource; below 0 where closures overlap."""
@@ -36,7 +37,7 @@ class Occupancy:
         self.width = max([problem.slots, *ends]) + 1
         self._closed: dict[tuple[int, int], int] = {}
         self._stretches: dict[tuple[int, int], tuple[Stretch, ...]] = {}
-        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...] | None, int, int], Tally] = {}
+        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...], int, int], Tally] = {}
         self._free: dict[int, tuple[tuple[int, int, int], ...]] = {}
         used: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
         for each in runs:
@@ -46,21 +47,33 @@ class Occupancy:
             for number, node in enumerate(pool.nodes):
                 self._stretches[at, number] = tuple(_stretches(node, used[at, number], self.width))
                 self._closed[at, number] = _closed(node, self.width + MARGIN)
-        self._nodes = tuple(len(pool.nodes) for pool in problem.pools)
+        self._pools = problem.pools
 
     def room(self, mode: Mode, within: int) -> Room:
-        """Where in `within` each part of the mode finds its nodes (necessary for unlike parts, exact for like ones)."""
-        fits, most, where = within, 0, 0
-        for part in mode.parts:
-            tally = self._tally(mode, part.use)
-            fits &= tally.at_least(part.count, within)
-        smallest = tuple(map(min, zip(*(part.use for part in mode.parts), strict=True)))
-        count = sum(part.count for part in mode.parts)
-        fits &= self._tally(mode, smallest).at_least(count, within)
-        if within:
-            most, at = self._tally(mode, mode.parts[0].use).most(within)
-            where = (at & -at).bit_length() - 1
-        return Room(starts=fits, most=most, at=where)
+        """Where in `within` each part of the mode finds its nodes (necessary for unlike parts, exact for like ones).
+
+        Where it keeps to domains, the n-th largest block needs n that hold it, and `most` is of one domain.
+        """
+        domains = grouped(self._pools[mode.pool], mode)
+        fits, ranks = within, block_ranks(mode)
+        for rank in sorted(set(ranks)):
+            block = [part for part, its in zip(mode.parts, ranks, strict=True) if its == rank]
+            holding = Tally(self._holding(mode, block, tuple(nodes), within) for nodes in domains)
+            fits &= holding.at_least(rank + 1, within)
+        most, at = max(
+            (self._tally(mode, mode.parts[0].use, tuple(nodes)).most(within) for nodes in domains if within),
+            key=lambda found: found[0],
+            default=(0, 1),
+        )
+        return Room(starts=fits, most=most, at=(at & -at).bit_length() - 1)
+
+    def _holding(self, mode: Mode, parts: Sequence[Part], nodes: tuple[int, ...], within: int) -> int:
+        """Where in `within` some nodes hold some parts."""
+        smallest = tuple(map(min, zip(*(part.use for part in parts), strict=True)))
+        fits = self._tally(mode, smallest, nodes).at_least(sum(part.count for part in parts), within)
+        for part in parts:
+            fits &= self._tally(mode, part.use, nodes).at_least(part.count, within)
+        return fits
 
     def free_devices(self, pool: int, within: int) -> int:
         """The most devices that are free in the pool at once, on whichever nodes, in the slots of `within`."""
@@ -70,7 +83,7 @@ class Occupancy:
 
     def _totals(self, pool: int) -> Iterator[tuple[int, int, int]]:
         changes: dict[int, int] = defaultdict(int)
-        for number in range(self._nodes[pool]):
+        for number in range(len(self._pools[pool].nodes)):
             for begin, end, free in self._stretches[pool, number]:
                 changes[begin] += max(0, free[0])
                 changes[end] -= max(0, free[0])
@@ -78,14 +91,13 @@ class Occupancy:
         totals = accumulate(changes[time] for time in times)
         return zip(times, [*times[1:], self.width], totals, strict=True)
 
-    def _tally(self, mode: Mode, use: tuple[int, ...]) -> Tally:
-        key = mode.pool, use, mode.nodes, mode.duration, mode.limit
+    def _tally(self, mode: Mode, use: tuple[int, ...], nodes: tuple[int, ...]) -> Tally:
+        key = mode.pool, use, nodes, mode.duration, mode.limit
         if key not in self._known:
-            self._known[key] = Tally(self._startable(mode, use))
+            self._known[key] = Tally(self._startable(mode, use, nodes))
         return self._known[key]
 
-    def _startable(self, mode: Mode, use: tuple[int, ...]) -> Iterator[int]:
-        nodes = range(self._nodes[mode.pool]) if mode.nodes is None else mode.nodes
+    def _startable(self, mode: Mode, use: tuple[int, ...], nodes: Sequence[int]) -> Iterator[int]:
         reach = self.width + mode.limit
         for number in nodes:
             free = reduce(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.compile.domains import WORDS
 from planner.compile.fleet import CPUS, DEVICES, MEMORY
 from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
@@ -153,7 +154,8 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
         for name, use in zip(candidate.site.pool.resources, mode.parts[0].use, strict=True)
         if use and name in {DEVICES, CPUS, MEMORY}
     )
-    message = f"needs {_nodes(count)} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
+    near = _together(candidate)
+    message = f"needs {_nodes(count)}{near} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
     when = "at any time" if task.deadline is None else "at any time before its deadline"
     when = when if task.latest is None else f"from {format_time(horizon.moment(task.latest))} on"
     if room.most:
@@ -162,7 +164,8 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
         message += f"none has that {when}"
     spread = scene.occupancy.free_devices(mode.pool, within)
     if spread >= mode.devices:
-        message += f"; {spread} devices are free at once, but spread over nodes or for too short"
+        over = "domains or nodes" if near else "nodes"
+        message += f"; {spread} devices are free at once, but spread over {over} or for too short"
     later, fix = _later(scene, task, candidate, mode)
     return candidate.site.refuse(Code.CAPACITY, message + later, fix)
 
@@ -178,6 +181,13 @@ def _later(scene: _Scene, task: Task, candidate: Candidate, mode: Mode) -> tuple
         return f"; free from {moment}, after this plan", None
     end = format_time(horizon.moment(free + mode.duration))
     return f"; free from {moment}, after its deadline", f"move the deadline to {end}, or raise its priority"
+
+
+def _together(candidate: Candidate) -> str:
+    """Within what the nodes have to lie."""
+    if candidate.within is None:
+        return ""
+    return f" within one {WORDS[candidate.site.pool.tiers[candidate.within].within]}"
 
 
 def _nodes(count: int) -> str:

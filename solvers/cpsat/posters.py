@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ortools.sat.python import cp_model
@@ -33,6 +33,34 @@ def _gang(problem: Problem, variables: Variables, model: cp_model.CpModel) -> It
                 yield task.name, Equal(terms=(*_ones(row), whole))
             for column in zip(*choice.seats, strict=True):
                 yield task.name, AtMost(terms=_ones(column), upper=1)
+
+
+def _topology(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
+    """A literal for each block and domain says that the block lies there; it has one and shares it with no other."""
+    for choice in variables.choices:
+        if choice.mode.within is not None:
+            name = problem.tasks[choice.task].name
+            nodes = problem.pools[choice.mode.pool].nodes
+            of_node = [node.domains[choice.mode.within] for node in nodes]
+            yield from ((name, constraint) for constraint in _blocks(choice, of_node, model))
+
+
+def _blocks(choice: Choice, of_node: Sequence[int | None], model: cp_model.CpModel) -> Iterator[Constraint]:
+    blocks = sorted({part.block for part in choice.mode.parts})
+    domains = sorted({domain for domain in of_node if domain is not None})
+    lies = {
+        (block, domain): model.new_bool_var(f"{choice.present.name} {block} in {domain}")
+        for block in blocks
+        for domain in domains
+    }
+    for block in blocks:
+        here = _ones(lies[block, domain] for domain in domains)
+        yield Equal(terms=(*here, Term(coefficient=-1, variable=choice.present)))
+    for domain in domains:
+        yield AtMost(terms=_ones(lies[block, domain] for block in blocks), upper=1)
+    for part, node, seat in choice.sits():
+        there = (literal for key, literal in lies.items() if key == (choice.mode.parts[part].block, of_node[node]))
+        yield AtMost(terms=(*_ones((seat,)), *_ones(there, -1)), upper=0)
 
 
 def _compatibility(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
@@ -147,6 +175,7 @@ POSTERS: Mapping[Rule, Poster] = MappingProxyType(
     {
         Rule.CAPACITY: node_capacity,
         Rule.GANG: _gang,
+        Rule.TOPOLOGY: _topology,
         Rule.COMPATIBILITY: _compatibility,
         Rule.AVAILABILITY: _availability,
         Rule.WINDOW: _window,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from solvers.check import raise_if_wrong, run_value, value
-from solvers.problem import Mode, Problem, Task
+from solvers.problem import Mode, Pool, Problem, Task
 from solvers.solution import Assignment, Proof, Run, Seat, Solution
 from solvers.split import split
 
@@ -37,6 +37,8 @@ def runs_of(problem: Problem, task: Task) -> Iterator[Run]:
                 continue
             nodes = [node for node in range(len(pool.nodes)) if _open(problem, mode, node, start)]
             for seats in _seatings(mode, nodes):
+                if mode.within is not None and not _together(pool, mode, mode.within, seats):
+                    continue
                 yield Run(mode=position, start=start, end=start + mode.duration, seats=seats)
 
 
@@ -63,6 +65,13 @@ def _seatings(mode: Mode, nodes: list[int], part: int = 0) -> Iterator[tuple[Sea
         rest = [node for node in nodes if node not in chosen]
         for others in _seatings(mode, rest, part + 1):
             yield (*(Seat(node=node, part=part) for node in chosen), *others)
+
+
+def _together(pool: Pool, mode: Mode, tier: int, seats: tuple[Seat, ...]) -> bool:
+    """Whether each block has one known domain of the tier to itself."""
+    lies = {(mode.parts[seat.part].block, pool.nodes[seat.node].domains[tier]) for seat in seats}
+    blocks, domains = {block for block, _ in lies}, {domain for _, domain in lies}
+    return None not in domains and len(lies) == len(blocks) == len(domains)
 
 
 def optimum(problem: Problem) -> Solution:

@@ -42,9 +42,9 @@ def a_mode(
     return Mode(duration=duration, charges=listed, **facts)
 
 
-def a_part(*use: int, count: int = 1) -> Part:
+def a_part(*use: int, count: int = 1, block: int = 0) -> Part:
     """`count` nodes of that use."""
-    return Part(count=count, use=use)
+    return Part(count=count, use=use, block=block)
 
 
 def a_task(*modes: Mode, name: str = "task", worth_micros: int = 1_000, **facts: Any) -> Task:

@@ -17,6 +17,7 @@ SLOTS = st.sampled_from((4, 5, 3, 2, 5, 4))
 SMALL = st.integers(0, 3)
 ONE_IN_FIVE = st.sampled_from((False, False, False, True, False))
 LEVEL = st.sampled_from((4, 3, 5, 6, 2, 1, 0))
+DOMAIN = st.sampled_from((0, 1, 0, 1, None, 2))
 MONEY = st.sampled_from((0, 0, 1, 7, 30, 100, 1_000))
 
 
@@ -69,7 +70,10 @@ def _pool(draw: st.DrawFn, slots: int, at: int) -> Pool:
     width = draw(st.integers(1, 2))
     nodes = tuple(draw(_node(slots, width, place)) for place in range(draw(st.integers(1, 3))))
     ceiling = draw(st.none() | st.integers(len(nodes), 4))
-    return Pool(name=f"pool{at}", resources=("devices", "memory")[:width], nodes=nodes, ceiling=ceiling)
+    resources = ("devices", "memory")[:width]
+    tiers = ("rack", "row")[: draw(st.integers(0, 2))]
+    nodes = tuple(replace(node, domains=draw(st.tuples(*[DOMAIN] * len(tiers)))) for node in nodes)
+    return Pool(name=f"pool{at}", resources=resources, nodes=nodes, tiers=tiers, ceiling=ceiling)
 
 
 @st.composite
@@ -108,12 +112,17 @@ def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
     pool = draw(st.integers(0, len(pools) - 1))
     width, nodes = len(pools[pool].resources), len(pools[pool].nodes)
     parts = tuple(
-        Part(count=draw(st.sampled_from((1, 1, 2, 3)[: nodes + 1])), use=draw(_part_use(width)))
+        Part(
+            count=draw(st.sampled_from((1, 1, 2, 3)[: nodes + 1])),
+            use=draw(_part_use(width)),
+            block=draw(st.sampled_from((0, 0, 1, 5))),
+        )
         for _ in range(draw(st.sampled_from((1, 1, 2, 1) if nodes > 1 else (1,))))
     )
     duration = draw(st.sampled_from((2, 1, 3, 2, 1, 4)))
     charged = draw(st.lists(st.integers(0, rows - 1), max_size=2)) if rows else []
     charges = tuple(Charge(row=row, amount=draw(st.integers(0, 4))) for row in charged)
+    tiers = len(pools[pool].tiers)
     eligible = draw(st.none() | st.none() | st.sets(st.integers(0, nodes - 1), min_size=1).map(sorted).map(tuple))
     return Mode(
         name=f"mode{at}",
@@ -129,6 +138,7 @@ def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
         charges=charges,
         home=draw(st.none() | st.integers(0, rows - 1)) if rows else None,
         nodes=eligible,
+        within=draw(st.none() | st.integers(0, tiers - 1)) if tiers else None,
     )
 
 
