@@ -15,7 +15,9 @@ from planner.commands.options import DEBUG, FORMAT, SETTINGS
 from planner.diagnostics import PlannerError, printable
 from planner.exits import MEANINGS, Exit
 
-VERBS: Final = ("validate", "plan", "show", "diff", "render", "apply", "discover", "import", "schema")
+VERBS: Final = (
+    "validate", "plan", "show", "diff", "render", "apply", "drift", "discover", "import", "schema",
+)  # fmt: skip
 """The verbs in the order of help; each is `command` of the module of its name in `planner.commands`.
 
 A name that Python keeps for itself has an underscore behind it there.

@@ -1,7 +1,7 @@
 """Specs in git: read from any commit without a checkout, and what history knows of them.
 
-Nothing here writes to a repository, fetches, or changes settings. A reference that somebody wrote is checked, resolved
-once to a commit, and only the commit's id goes further.
+Nothing here fetches or changes settings, and only `planner.branch` writes. A reference that somebody wrote is checked,
+resolved once to a commit, and only the commit's id goes further.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -47,6 +48,7 @@ _READ_ONLY: Final = MappingProxyType({
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
 })  # fmt: skip
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _UNSHALLOW: Final = (
     "this clone is shallow, it lacks a part of the history; get it with `git fetch --unshallow`, or on GitHub Actions"
     " with `fetch-depth: 0` for actions/checkout"
@@ -119,13 +121,18 @@ class Workspace:
         self._repository.close()
 
     @property
+    def top(self) -> Path:
+        """The folder of the working tree."""
+        return self._top
+
+    @property
     def is_shallow(self) -> bool:
         """Whether the clone lacks a part of the history."""
-        return self._answer("rev-parse", "--is-shallow-repository")[1] == "true"
+        return self.answer("rev-parse", "--is-shallow-repository")[1] == "true"
 
     def head(self) -> Commit | None:
         """The commit that is checked out, on a branch or not; None before the first commit."""
-        status, _ = self._answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        status, _ = self.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         return None if status else self.resolve("HEAD")
 
     def resolve(self, ref: str) -> Commit:
@@ -136,23 +143,23 @@ class Workspace:
         """
         if not SPELLING.fullmatch(ref) or ".." in ref:
             raise UsageError(f"{quoted(ref)} is not the name of a branch, tag or commit")
-        status, found = self._answer("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        status, found = self.answer("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         if status:
             raise self._unknown(ref)
-        time = self._answer("show", "--no-patch", "--format=%ct", found)[1]
+        time = self.answer("show", "--no-patch", "--format=%ct", found)[1]
         return Commit(id=found, name=ref, time=int(time), remark=self._ambiguous(ref))
 
     def default_branch(self) -> Commit:
         """The branch that changes are merged into; raises `UsageError` when none is known."""
         for name in DEFAULT_BRANCHES:
-            if self._answer("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")[0] == 0:
+            if self.answer("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")[0] == 0:
                 return self.resolve(name)
         cause = f"; {_UNSHALLOW}" if self.is_shallow else "; say which with --base, for example --base origin/main"
         raise UsageError(f"no default branch is known here (looked for {', '.join(DEFAULT_BRANCHES)}){cause}")
 
     def merge_base(self, one: Commit, other: Commit) -> Commit:
         """The commit where two lines of history part; raises `HistoryError` when none is found, never guesses one."""
-        status, found = self._answer("merge-base", one.id, other.id)
+        status, found = self.answer("merge-base", one.id, other.id)
         shallow = self.is_shallow
         if status:
             cause = _UNSHALLOW if shallow else f"compare with it as it is by naming it: planner diff {one.name}"
@@ -188,7 +195,7 @@ class Workspace:
 
     def uncommitted(self) -> tuple[str, ...]:
         """The paths of specs in the working tree that differ from the commit checked out, or that it does not have."""
-        status, text = self._answer(
+        status, text = self.answer(
             "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=traditional", "--no-renames",
             "--", self._pathspec, strip=False,
         )  # fmt: skip
@@ -204,7 +211,7 @@ class Workspace:
         """
         if self.is_shallow:
             return MappingProxyType({})
-        status, text = self._answer(
+        status, text = self.answer(
             "log", "--reverse", "--topo-order", "--format=commit %ct", "-z", "--name-status", "--find-renames",
             "--no-ext-diff", commit.id, "--", self._pathspec, strip=False,
         )  # fmt: skip
@@ -269,7 +276,7 @@ class Workspace:
 
     def _ambiguous(self, ref: str) -> str:
         both = all(
-            self._answer("show-ref", "--verify", "--quiet", f"{kind}/{ref}")[0] == 0
+            self.answer("show-ref", "--verify", "--quiet", f"{kind}/{ref}")[0] == 0
             for kind in ("refs/tags", "refs/heads")
         )
         return f"{ref} is a tag and a branch; the tag is meant, the branch is refs/heads/{ref}" if both else ""
@@ -277,17 +284,26 @@ class Workspace:
     def _unknown(self, ref: str) -> PlannerError:
         if self.is_shallow:
             return HistoryError(f"there is no commit {quoted(ref)} here: {_UNSHALLOW}, and fetch the branch too")
-        names = self._answer("for-each-ref", "--format=%(refname:short)", "--count=1000")[1].split("\n")
+        names = self.answer("for-each-ref", "--format=%(refname:short)", "--count=1000")[1].split("\n")
         near = nearest(ref, names)
         advice = f"did you mean {one_of(near)}?" if near else "a branch of the remote may need `git fetch` first"
         return UsageError(f"there is no branch, tag or commit {quoted(ref)}; {advice}")
 
-    def _answer(self, command: str, *arguments: str, strip: bool = True) -> tuple[int, str]:
-        """The exit status of a git command and what it said; raises `HistoryError` when git refuses or breaks."""
+    def answer(
+        self, command: str, *arguments: str, strip: bool = True, stdin: str = "", environment: Mapping[str, str] = _NONE
+    ) -> tuple[int, str]:
+        """The exit status of a git command and what it said; raises `HistoryError` when git refuses or breaks.
+
+        For modules that know git's plumbing; arguments are never what somebody wrote, only what was resolved.
+        """
         run = getattr(self._repository.git, command.replace("-", "_"))
-        status, out, err = run(
-            *arguments, with_extended_output=True, with_exceptions=False, strip_newline_in_stdout=strip
-        )
+        with TemporaryFile() as given:
+            given.write(stdin.encode())
+            given.seek(0)
+            status, out, err = run(
+                *arguments, with_extended_output=True, with_exceptions=False, strip_newline_in_stdout=strip,
+                istream=given, env=dict(environment),
+            )  # fmt: skip
         if status not in (0, 1):
             raise self._failure(err)
         return int(status), out.strip() if strip else out

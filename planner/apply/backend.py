@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from planner.apply.item import Item, Presence, Record, Step
+from planner.apply.item import Departure, Item, Presence, Record, Step
 from planner.diagnostics import PlannerError, printable
 
 CALL_SECONDS: Final = 120
@@ -65,6 +65,10 @@ class Backend(Protocol):
 
     def presence(self, items: Iterable[Item]) -> Mapping[str, Presence]:
         """Whose the objects are that the back end has under the names of `items`, by key."""
+        ...
+
+    def departures(self, cluster: str, items: Iterable[Item]) -> Iterator[Departure]:
+        """What the back end of `cluster` has otherwise than `items`, which are all that it should have of ours."""
         ...
 
     def perform(self, step: Step) -> None:

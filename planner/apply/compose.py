@@ -7,12 +7,12 @@ has a profile of its own and begins when its time has come.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Record, Step
+from planner.apply.item import Action, Departure, Item, Presence, Rank, Record, Step
 from planner.apply.workfiles import WorkFiles
 from planner.diagnostics import Blocked, quoted
 from planner.spec.backend import Backend, Engine
@@ -49,6 +49,10 @@ class Compose:
     def presence(self, items: Iterable[Item]) -> Mapping[str, Presence]:
         """Whether the work folder has a file of somebody else in the place of a project."""
         return {item.key: self._presence(item) for item in items}
+
+    def departures(self, cluster: str, items: Iterable[Item]) -> Iterator[Departure]:
+        """Files that differ from the projects, and files that belong to none."""
+        return self.files.departures(cluster, {item.key: item.text for item in items})
 
     def perform(self, step: Step) -> None:
         """Stop what left the project, let Compose check the new one, and keep its file."""

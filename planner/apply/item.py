@@ -40,6 +40,28 @@ class Presence(StrEnum):
     FOREIGN = "foreign"
 
 
+class Standing(StrEnum):
+    """How an object stands on a back end that is not as it was put there."""
+
+    MISSING = "missing"
+    CHANGED = "changed"
+    EXTRA = "extra"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Departure:
+    """One object that is not as it was put: its key, or of an extra one the name that the back end has for it.
+
+    `field` leads to what was changed, `planned` and `seen` are its values; empty where the whole object is meant.
+    """
+
+    key: str
+    standing: Standing
+    field: str = ""
+    planned: str = ""
+    seen: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Record:
     """One object of the inventory: where it belongs, what the back end calls it, and what was last put there.

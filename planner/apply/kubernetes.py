@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from planner.apply import owned
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Record, Step
+from planner.apply.item import Action, Departure, Item, Presence, Rank, Record, Standing, Step
 from planner.diagnostics import quoted
 from planner.yamlio import rendered
 
@@ -107,6 +108,28 @@ class Kubernetes:
         documents = [document for item in wanted for document in objects_of(item.text)]
         live = {ref_of(one): one for one in self._get(documents)}
         return {item.key: _whose([live[ref] for ref in item.record.refs if ref in live]) for item in wanted}
+
+    def departures(self, cluster: str, items: Iterable[Item]) -> Iterator[Departure]:
+        """Objects that are gone, fields of ours with another value, and objects with our mark that nobody wants."""
+        documents = {ref_of(document): (item.key, document) for item in items for document in objects_of(item.text)}
+        live = {ref_of(one): one for one in self._get([document for _, document in documents.values()])}
+        for ref, (key, document) in sorted(documents.items()):
+            if ref not in live:
+                yield Departure(key=key, standing=Standing.MISSING, field=ref)
+                continue
+            for path, planned, seen in owned.differences(_owned(document, live[ref]), live[ref]):
+                yield Departure(key=key, standing=Standing.CHANGED, field=path, planned=planned, seen=seen)
+        for ref in sorted(self._marked(documents) - documents.keys()):
+            yield Departure(key=ref, standing=Standing.EXTRA)
+
+    def _marked(self, refs: Iterable[str]) -> set[str]:
+        """Objects with our mark, of the kinds of `refs`; what others make of our objects is left out."""
+        kinds = ",".join(sorted({_parts(ref)[0] for ref in refs}))
+        if not kinds:
+            return set()
+        words = ("get", kinds, "--all-namespaces", f"--selector={MARK}={MANAGER}", "--output=json")
+        found = _object(run(self.runner, Call(argv=(*self._kubectl, *words, "--ignore-not-found"))).out) or {}
+        return {ref_of(one) for one in found.get("items", ()) if not one["metadata"].get("ownerReferences")}
 
     def perform(self, step: Step) -> None:
         """Put or remove the objects of a step."""
@@ -226,6 +249,18 @@ def _whose(live: Sequence[Object]) -> Presence:
         return Presence.ABSENT
     marks = {(one["metadata"].get("labels") or {}).get(MARK) for one in live}
     return Presence.OURS if marks == {MANAGER} else Presence.FOREIGN
+
+
+def _owned(document: Object, live: Object) -> Object:
+    """The part of an object that apply keeps as it is: of work that others admit only what it would patch."""
+    if document["kind"] in CREATED_ONCE:
+        return _patch(document, live)
+    names = ("labels", "annotations")
+    metadata = {key: document["metadata"][key] for key in names if document["metadata"].get(key)}
+    return {
+        **{key: value for key, value in document.items() if key not in ("apiVersion", "kind")},
+        "metadata": metadata,
+    }
 
 
 def _patch(document: Object, live: Object) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from planner import lockfile
 from planner.apply.backend import BackendError
-from planner.apply.item import Action, Item, Presence, Record, Step
+from planner.apply.item import Action, Departure, Item, Presence, Record, Standing, Step
+from planner.apply.workfiles import changed_line
 
 OWNER: Final = "gpu-fleet-planner"
 
@@ -33,6 +34,18 @@ class Recording:
     def presence(self, items: Iterable[Item]) -> Mapping[str, Presence]:
         """Whose the files are, by the owner that they name."""
         return {item.key: self._presence(item.record) for item in items}
+
+    def departures(self, cluster: str, items: Iterable[Item]) -> Iterator[Departure]:
+        """Objects whose file is gone or holds another text, and files of ours that nobody wants."""
+        wanted = {item.key: item.text for item in items}
+        there = {key: text for key, text in self.objects().items() if key.partition("/")[0] == cluster}
+        for key in sorted(wanted.keys() | there.keys()):
+            if key not in there:
+                yield Departure(key=key, standing=Standing.MISSING)
+            elif key not in wanted:
+                yield Departure(key=key, standing=Standing.EXTRA)
+            elif there[key] != wanted[key]:
+                yield Departure(key=key, standing=Standing.CHANGED, **changed_line(wanted[key], there[key]))
 
     def perform(self, step: Step) -> None:
         """Write or remove the file of an object; nothing where it is as wanted already."""

@@ -7,12 +7,12 @@ Jobs that are no longer wanted are cancelled by their name, which holds the hash
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from planner.apply.backend import BackendError, Call, Runner, run
-from planner.apply.item import Action, Item, Presence, Rank, Record, Step
+from planner.apply.item import Action, Departure, Item, Presence, Rank, Record, Standing, Step
 from planner.apply.workfiles import WorkFiles
 from planner.diagnostics import quoted
 
@@ -51,9 +51,25 @@ class Slurm:
         wanted = tuple(items)
         if not any(item.record.refs for item in wanted):
             return {item.key: Presence.ABSENT for item in wanted}
-        answer = run(self.runner, Call(argv=("squeue", "--me", "--noheader", "--format=%j|%k")))
-        queued = dict(line.strip().split("|", 1) for line in answer.out.splitlines() if "|" in line)
+        queued = self._queued()
         return {item.key: _whose([queued[ref] for ref in item.record.refs if ref in queued]) for item in wanted}
+
+    def departures(self, cluster: str, items: Iterable[Item]) -> Iterator[Departure]:
+        """Files that differ, jobs that Slurm has not any longer, and jobs with our mark that nobody wants.
+
+        Accounts and QOS are not compared: the program that makes them puts right what differs whenever it runs.
+        """
+        wanted = tuple(items)
+        yield from self.files.departures(cluster, {item.key: item.text for item in wanted})
+        queued = self._queued()
+        for item in wanted:
+            for name in item.record.refs:
+                if name not in queued:
+                    yield Departure(key=item.key, standing=Standing.MISSING, field=name)
+        known = {name for item in wanted for name in item.record.refs}
+        for name, comment in sorted(queued.items()):
+            if name not in known and comment.startswith(MARK):
+                yield Departure(key=name, standing=Standing.EXTRA)
 
     def perform(self, step: Step) -> None:
         """Cancel, write or remove, and submit."""
@@ -69,6 +85,11 @@ class Slurm:
     def release(self, record: Record, address: str) -> bool:
         """Nothing: a job was submitted with the time at which it begins."""
         return False
+
+    def _queued(self) -> dict[str, str]:
+        """The comments of our jobs that wait or run, by name."""
+        answer = run(self.runner, Call(argv=("squeue", "--me", "--noheader", "--format=%j|%k")))
+        return dict(line.strip().split("|", 1) for line in answer.out.splitlines() if "|" in line)
 
     def _runs(self, step: Step) -> bool:
         return step.action is Action.PUT and step.record.rank is Rank.PROGRAM

@@ -7,25 +7,23 @@ import os
 import shlex
 import socket
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.commands import console, inputs, options
+from planner.commands import console, inputs, options, reaching
+from planner.commands.statekeeping import STATE_BRANCH, kept
 from planner.diagnostics import Blocked, Stale, UsageError, printable, quoted
 from planner.exits import Exit
 
 if TYPE_CHECKING:
-    from planner.apply.backend import Backend
     from planner.apply.item import Step
     from planner.apply.run import Outcome, Request
     from planner.apply.state import Known, State
     from planner.plan import Plan
     from planner.safety import Allowed
-    from planner.spec.cluster import Cluster
     from planner.spec.snapshot import Snapshot
     from planner.specset import SpecSet
 
@@ -36,6 +34,7 @@ _DIGEST_DIGITS: Final = 64
 class Flags:
     """The flags of the verb beside what is applied and where its state is."""
 
+    state_branch: str | None
     snapshot: Path | None
     at: str
     dry_run: bool
@@ -70,36 +69,12 @@ _LOCK: Final = click.argument("lock", type=click.Path(path_type=Path), default=P
 _DIGEST: Final = click.option(
     "--digest", metavar="D", help="The digest that was reviewed; only the plan that has it is applied.  [required]",
 )  # fmt: skip
-_STATE: Final = click.option(
-    "--state", "root", default=Path("state"), show_default=True, metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="What apply remembers: inventory, journal and the applied plan. Keep it on a branch of its own.",
-)  # fmt: skip
 _SNAPSHOT: Final = click.option(
     "--snapshot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
     help="What runs now; needed where the plan was made from a snapshot.",
 )  # fmt: skip
-_AT: Final = click.option("--at", default="now", show_default=True, metavar="TIME", help="The time that counts as now.")
 _DRY: Final = click.option("--dry-run", is_flag=True, help="Show the calls; change nothing and ask no cluster.")
-_MOVED: Final = click.option(
-    "--allow-moved", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may move."
-)
-_STOPPED: Final = click.option(
-    "--allow-stopped", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may stop."
-)
-_EMPTY: Final = click.option("--allow-empty", is_flag=True, help="A plan that runs nothing is meant.")
 _ADOPT: Final = click.option("--adopt", is_flag=True, help="Objects that are there already become ours.")
-_CONTEXT: Final = click.option(
-    "--context", "contexts", multiple=True, metavar="CLUSTER=NAME",
-    help="The context of kubectl for a cluster; by default the one of the cluster's name.",
-)  # fmt: skip
-_TRUST: Final = click.option(
-    "--trust-commands", is_flag=True, help="Run the commands that the specs name for Compose hosts on this machine."
-)
-_RECORD: Final = click.option(
-    "--record", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-    help="Write objects into this folder instead of clusters, to see what apply does.",
-)  # fmt: skip
 _ROLLBACK: Final = click.option(
     "--rollback", is_flag=True,
     help="Go back to the plan that was applied before, with the specs of its commit; its digest is needed.",
@@ -124,8 +99,9 @@ _RESUME: Final = click.option("--resume", multiple=True, metavar="TEAM|POOL", he
     "planner apply state/applied.lock.json --digest sha256:41ab… --due --snapshot now.yaml",
     "planner apply --pause pool/dc1/h100",
     options=(
-        _LOCK, _DIGEST, options.specs, _STATE, _SNAPSHOT, _AT, _DRY, _MOVED, _STOPPED, _EMPTY, _ADOPT, _CONTEXT,
-        _TRUST, _RECORD, _ROLLBACK, _DUE, _PAUSE, _RESUME,
+        _LOCK, _DIGEST, options.specs, reaching.STATE, STATE_BRANCH, _SNAPSHOT, reaching.AT, _DRY,
+        *options.ALLOWANCES, _ADOPT, reaching.CONTEXT, reaching.TRUST, reaching.RECORD, _ROLLBACK, _DUE, _PAUSE,
+        _RESUME,
     ),
 )  # fmt: skip
 def command(lock: Path, digest: str | None, specs: Path, root: Path, colour: str, **flags: Any) -> Exit:
@@ -136,22 +112,33 @@ def command(lock: Path, digest: str | None, specs: Path, root: Path, colour: str
     under way. Only objects of the inventory are ever changed or removed.
     """
     from planner.apply.state import State
-    from planner.safety import Allowed
 
     wanted, state = Flags(**flags), State(root=root)
-    if wanted.pause or wanted.resume:
-        return _held_back(state, specs, wanted)
+    message = f"Hold back or resume ({_holder()})" if wanted.pause or wanted.resume else f"State of {digest}"
+    with kept(root, wanted.state_branch, specs, message, commits=not wanted.dry_run):
+        if wanted.pause or wanted.resume:
+            return _held_back(state, specs, wanted)
+        return _run(lock, digest, specs, state, wanted)
+
+
+def _run(lock: Path, digest: str | None, specs: Path, state: State, wanted: Flags) -> Exit:
+    from planner.safety import Allowed
+
     lock = state.previous_path if wanted.rollback else lock
     plan = _reviewed(lock, digest)
-    specset, seen = _specs(specs, plan, wanted)
+    specset, seen = (
+        reaching.specs_of(plan, specs, wanted.snapshot)
+        if wanted.rollback or wanted.due
+        else inputs.tree_with(inputs.files(specs), wanted.snapshot)[:2]
+    )
     job = Job(
         plan=plan,
         specset=specset,
         snapshot=seen,
-        at=_moment(wanted.at, specset),
+        at=reaching.moment(wanted.at, specset),
         allowed=Allowed(moved=wanted.allow_moved, stopped=wanted.allow_stopped, empty=wanted.allow_empty),
         specs=specs,
-        again=_again(lock, plan.digest, specs, root, wanted),
+        again=_again(lock, plan.digest, specs, state.root, wanted),
         goes_back=wanted.rollback,
     )
     if wanted.due:
@@ -176,26 +163,14 @@ def _let_begin(job: Job, state: State, flags: Flags) -> Exit:
         return releasing.shown(releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at))
     with lease.held(state.lease, _holder(), "a release of due work", lambda: int(time.time())) as held:
         found = releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at)
-        return releasing.let_begin(found, state, _backends(job.specset, state, flags), held)
-
-
-def _specs(specs: Path, plan: Plan, flags: Flags) -> tuple[SpecSet, Snapshot | None]:
-    """The specs, of a plan that was applied before those of its commit, and the snapshot."""
-    from planner.commands import trees
-
-    if not (flags.rollback or flags.due) or plan.inputs.commit is None:
-        return inputs.tree_with(inputs.files(specs), flags.snapshot)[:2]
-    with trees.repository(specs) as work:
-        if work is None:
-            return inputs.tree_with(inputs.files(specs), flags.snapshot)[:2]
-        given = trees.commit(specs, work, work.resolve(plan.inputs.commit), flags.snapshot)
-    return given.specset, given.snapshot
+        return releasing.let_begin(found, state, reaching.backends(job.specset, _reach(state, flags)), held)
 
 
 def _again(lock: Path, digest: str, specs: Path, root: Path, flags: Flags) -> str:
     """The command that does the same once more."""
     words = ["planner", "apply", str(lock), "--digest", digest, "--specs", str(specs), "--state", str(root)]
     words += ["--snapshot", str(flags.snapshot)] if flags.snapshot else []
+    words += ["--state-branch", flags.state_branch] if flags.state_branch else []
     words += ["--record", str(flags.record)] if flags.record else []
     words += [word for context in flags.contexts for word in ("--context", context)]
     words += ["--allow-moved", str(flags.allow_moved)] if flags.allow_moved else []
@@ -221,17 +196,6 @@ def _reviewed(lock: Path, digest: str | None) -> Plan:
             " nothing was applied; review it, or apply the one that was reviewed"
         )
     return plan
-
-
-def _moment(at: str, specset: SpecSet) -> int:
-    from planner.units import parse_time
-
-    if at == "now":
-        return int(time.time())
-    try:
-        return parse_time(at, specset.policy.timezone)
-    except ValueError as error:
-        raise UsageError(f"--at: {error}") from None
 
 
 def _shown(job: Job, state: State, flags: Flags) -> Exit:
@@ -297,60 +261,25 @@ def _refuse_unsafe(job: Job, state: State, request: Request, known: Known) -> No
 
 
 def _request(job: Job, state: State, flags: Flags) -> Request:
-    from planner.apply.collect import Rendering, clusters_in_order, items_of
+    from planner.apply.collect import clusters_in_order
     from planner.apply.run import Request
-    from renderers import render
 
-    files = [
-        Rendering(path=file.path, text=file.text, addresses=file.addresses, executable=file.executable)
-        for file in render(job.plan, job.specset).manifests
-    ]
-    items = items_of(files, job.specset)
+    items = reaching.items_of(job.plan, job.specset)
     return Request(
         plan=job.plan,
         items=items,
         clusters=clusters_in_order(job.specset, items),
-        backends=_backends(job.specset, state, flags),
+        backends=reaching.backends(job.specset, _reach(state, flags)),
         again=job.again,
         adopts=flags.adopt,
     )
 
 
-def _backends(specset: SpecSet, state: State, flags: Flags) -> Mapping[str, Backend]:
-    contexts = dict(_context(word, specset) for word in flags.contexts)
-    return {cluster.name: _backend(cluster, state, flags, contexts) for cluster in specset.clusters}
-
-
-def _context(word: str, specset: SpecSet) -> tuple[str, str]:
-    name, sign, context = word.partition("=")
-    if not sign or not context or name not in {cluster.name for cluster in specset.clusters}:
-        raise UsageError(f"--context: {quoted(word)} is not CLUSTER=NAME with a cluster of the specs")
-    return name, context
-
-
-def _backend(cluster: Cluster, state: State, flags: Flags, contexts: Mapping[str, str]) -> Backend:
-    from planner.apply.backend import Programs
-    from planner.apply.compose import Compose
-    from planner.apply.kubernetes import Kubernetes
-    from planner.apply.recording import Recording
-    from planner.apply.slurm import Slurm
-    from planner.apply.workfiles import WorkFiles
-    from planner.spec.backend import BackendType
-
-    if flags.record is not None:
-        return Recording(root=flags.record)
-    runner, files = Programs(os.environ), WorkFiles(root=state.work)
-    match cluster.backend.type:
-        case BackendType.KUBERNETES:
-            context = contexts.get(cluster.name, cluster.name)
-            return Kubernetes(context=context, runner=runner, adopts=flags.adopt)
-        case BackendType.SLURM:
-            return Slurm(files=files, runner=runner)
-        case BackendType.COMPOSE:
-            return Compose(
-                cluster=cluster.name, options=cluster.backend, files=files, runner=runner,
-                trusts_commands=flags.trust_commands,
-            )  # fmt: skip
+def _reach(state: State, flags: Flags) -> reaching.Reach:
+    return reaching.Reach(
+        contexts=flags.contexts, work=state.work, record=flags.record, trust_commands=flags.trust_commands,
+        adopt=flags.adopt,
+    )  # fmt: skip
 
 
 def _holder() -> str:

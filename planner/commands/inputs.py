@@ -82,15 +82,36 @@ def valid(path: Path) -> SpecSet:
 
 
 def lock(path: Path) -> Plan:
-    """Read a lock file."""
+    """Read a lock file, or where there is none of that name and it is `REF:PATH`, the one that a commit has there."""
     from planner import lockfile
 
+    if ":" in str(path) and not path.exists():
+        return _lock_at(*str(path).split(":", 1))
     try:
         return lockfile.read(path)
     except FileNotFoundError:
         raise UsageError(f"there is no lock file '{path}'; make one with: planner plan") from None
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}") from None
+
+
+def _lock_at(ref: str, inside: str) -> Plan:
+    """The lock file at a path, counted from the top of the repository, in a commit, branch or tag."""
+    from planner import workspace
+    from planner.plan import PlanError, from_json
+
+    work = workspace.find(Path())
+    if work is None:
+        raise UsageError(f"'{ref}:{inside}' would be a file in a commit, but this folder is in no git repository")
+    with work:
+        at = work.resolve(ref)
+        data = work.bytes_of(at, work.top / inside)
+    if data is None:
+        raise UsageError(f"there is no file '{inside}' in {at.name} ({at.short})")
+    try:
+        return from_json(data)
+    except PlanError as error:
+        raise PlanError(f"{ref}:{inside}: {error}") from None
 
 
 def lock_beside(path: Path) -> Path:

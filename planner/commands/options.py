@@ -90,9 +90,19 @@ specs = click.option(
     "--specs", default=Path("specs"), show_default=True, type=click.Path(path_type=Path), metavar="PATH",
     help="Where the specs are, in the files and in every commit.",
 )  # fmt: skip
-enforce = refused(
-    "--enforce", "--enforce holds the finished plan against Policy.safety, which comes with apply.", takes_value=False
+enforce = click.option(
+    "--enforce", is_flag=True, help="Exit with 6 when the plan does more to what runs than Policy.safety allows."
 )
+ALLOWANCES: Final = (
+    click.option(
+        "--allow-moved", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may move."
+    ),
+    click.option(
+        "--allow-stopped", type=click.IntRange(min=0), default=0, metavar="N", help="So many running devices may stop."
+    ),
+    click.option("--allow-empty", is_flag=True, help="A plan that runs nothing is meant."),
+)
+"""What somebody says is meant although the Policy stops it."""
 
 
 def formats(*names: str) -> Callable[[F], F]:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from planner.commands import console, inputs, options
-from planner.diagnostics import PlannerError, SpecError, UsageError
+from planner.diagnostics import PlannerError, Severity, SpecError, UsageError
 from planner.exits import Exit, worst
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ _OUT: Final = click.option(
     help="The lock file to write. Default: plan.lock.json beside PATH.",
 )  # fmt: skip
 _LOCK: Final = click.option(
-    "--lock", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-    help="The previous plan, which is kept to where nothing is gained by change. Default: plan.lock.json beside PATH.",
+    "--lock", metavar="FILE|REF:FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="The previous plan, which is kept to where nothing is gained by change, in a file or a commit, say"
+    " planner-state:applied.lock.json. Default: plan.lock.json beside PATH.",
 )  # fmt: skip
 _SNAPSHOT: Final = click.option(
     "--snapshot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
@@ -93,7 +94,7 @@ _FORMATS: Final = options.formats("text", "json", "github", "markdown")
     options=(
         options.specs_path, options.at, options.effort, options.budget, _OUT, _FORMATS, _LOCK, _SNAPSHOT,
         options.detailed_exitcode, _EMIT, options.full, options.ref, options.base,
-        _BASE_OUT, options.enforce,
+        _BASE_OUT, options.enforce, *options.ALLOWANCES,
     ),
 )  # fmt: skip
 def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
@@ -111,7 +112,9 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     ref: str | None,
     base: str | None,
     base_out: Path | None,
+    enforce: bool,
     colour: str,
+    **meant: Any,
 ) -> Exit:
     """Plan the specs at PATH (default: specs) and write the plan to a lock file.
 
@@ -119,7 +122,8 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     asks for the best plan so far, which is shown but not written. Exits with 4 when required work has no place.
 
     With --base, the plan starts from that of the commit where HEAD parted from the base, is held to the base's safety
-    and denials, lets work wait only since commits of the base, and is shown with all that it changes.
+    and denials, lets work wait only since commits of the base, and is shown with all that it changes. With --enforce,
+    it exits with 6 where apply would: when the plan moves or stops more of what runs than Policy.safety allows.
     """
     from planner.commands import planning
 
@@ -140,7 +144,9 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
             _write(base_out, review.before)
     _annotate(plan, given, form)
     _show(plan, review, target, form, full, colour)
-    return _code(plan, previous, detailed_exitcode, interrupted, target)
+    applied = (review.record if review else None) or previous
+    codes = [Exit.BLOCKED] if _judge(plan, applied, given, enforce, meant) and enforce else []
+    return worst((*codes, _code(plan, previous, detailed_exitcode, interrupted, target)))
 
 
 def _read(path: Path, snapshot: Path | None, ref: str | None, base: str | None) -> tuple[Given, Parted | None]:
@@ -245,6 +251,20 @@ def _comment(plan: Plan, review: Review | None, target: Path) -> str:
         return comment.comment(plan, lock=str(target))
     base = comment.Base(commit=review.commit.id, plan=review.before)
     return comment.comment(plan, base=base, changes=review.changes(plan), lock=str(target))
+
+
+def _judge(plan: Plan, applied: Plan | None, given: Given, enforced: bool, meant: Mapping[str, Any]) -> bool:
+    """Say which rails of the policy the plan runs into: as errors where they are enforced, else as notes."""
+    from planner.safety import Allowed, judged
+    from planner.units import parse_time
+
+    finished = {f"job/{item.job}" for item in given.snapshot.finished} if given.snapshot else set()
+    allowed = Allowed(moved=meant["allow_moved"], stopped=meant["allow_stopped"], empty=meant["allow_empty"])
+    at = parse_time(plan.inputs.start, "UTC")
+    found = judged(applied, plan, given.specset, at=at, finished=finished, allowed=allowed)
+    severity = Severity.ERROR if enforced else Severity.NOTE
+    console.err(inputs.diagnostics_text((replace(item.diagnostic, severity=severity) for item in found), "text"))
+    return bool(found)
 
 
 def _code(plan: Plan, previous: Plan | None, detailed: bool, interrupted: bool, target: Path) -> Exit:

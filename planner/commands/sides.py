@@ -42,6 +42,8 @@ def _side(text: str, specs: Path) -> Side:
         return Side(name=text, plan=inputs.lock(path))
     if path.exists():
         return _folder(path)
+    if ":" in text:
+        return Side(name=text, plan=inputs.lock(path))
     with trees.repository(specs) as work:
         try:
             found = trees.resolved(work, specs, text)

@@ -183,3 +183,20 @@ def test_a_snapshot_that_is_invalid_or_missing_is_refused(run: Run, here: Path) 
     (here / "now.yaml").write_text(SNAPSHOT + "wat: 1\n")
     assert run(*PLAN, "--snapshot", "now.yaml").code == Exit.INVALID
     assert run(*PLAN, "--snapshot", "no.yaml").code == Exit.USAGE
+
+
+def test_enforce_ends_with_6_where_apply_would_and_names_the_override(run: Run, here: Path) -> None:
+    assert run(*PLAN).code == Exit.OK
+    (here / "specs" / "jobs.yaml").write_text(job("a"))
+    later = ("--at", "2026-12-01T01:00:00Z", "--out", "next.lock.json")
+    told = run(*PLAN, *later)
+    assert told.code == Exit.OK
+    assert "note[PLAN702]: safety.max_stopped: it stops 16 devices of 16 devices that run" in told.err
+    done = run(*PLAN, *later, "--enforce")
+    assert done.code == Exit.BLOCKED
+    assert "error[PLAN702]: safety.max_stopped" in done.err
+    assert "if that is meant: --allow-stopped 16" in done.err
+    assert (here / "next.lock.json").exists()
+    assert run(*PLAN, *later, "--enforce", "--allow-stopped", "15").code == Exit.BLOCKED
+    meant = run(*PLAN, *later, "--enforce", "--allow-stopped", "16")
+    assert (meant.code, "PLAN702" in meant.err) == (Exit.OK, False)
