@@ -114,3 +114,8 @@ def test_the_package_has_no_attribute_but_its_version() -> None:
     name = "plans"
     with pytest.raises(AttributeError, match="'planner' has no attribute 'plans'"):
         getattr(planner, name)
+
+
+@pytest.mark.parametrize("path", [".github/workflows/plan.yml", "action.yml", "docs/gitlab-ci.yml"])
+def test_the_pipelines_that_init_writes_are_those_of_this_repository(path: str, wheel: Path) -> None:
+    assert read(wheel, f"planner/shipped/{path}") == (ROOT / path).read_text("utf-8")
