@@ -1,0 +1,63 @@
+"""What GitHub reads of this repository beside its workflows: owners, updates and templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from planner import pipeline
+
+ROOT = Path(__file__).parent.parent
+GITHUB = ROOT / ".github"
+NOT_YET = ("/plan.approved.json",)
+"""What a run of replan makes."""
+
+
+def owned() -> list[tuple[str, str]]:
+    """The patterns of CODEOWNERS with their owners, in order: the last that fits counts."""
+    lines = (GITHUB / "CODEOWNERS").read_text("utf-8").splitlines()
+    pairs = (line.partition(" ") for line in lines if line and not line.startswith("#"))
+    return [(pattern, owner) for pattern, _, owner in pairs]
+
+
+def documents(folder: str) -> dict[str, Any]:
+    """The YAML files of a folder of `.github`."""
+    return {path.name: yaml.safe_load(path.read_text("utf-8")) for path in sorted((GITHUB / folder).glob("*.yml"))}
+
+
+def test_everything_that_has_an_owner_exists() -> None:
+    patterns = [pattern for pattern, _ in owned() if pattern != "*" and pattern not in NOT_YET]
+    assert [pattern for pattern in patterns if not (ROOT / pattern.strip("/")).exists()] == []
+
+
+def test_the_work_of_a_team_belongs_to_those_who_answer_for_it() -> None:
+    specset = pipeline.load(ROOT / "specs").specset
+    assert specset is not None
+    wanted = [(f"/specs/jobs/{team.name}/", " ".join(team.owners)) for team in specset.teams]
+    jobs = [(pattern, owner) for pattern, owner in owned() if pattern.startswith("/specs/jobs/")]
+    assert sorted(jobs) == sorted(wanted)
+
+
+def test_what_decides_over_everybody_belongs_to_the_platform_team() -> None:
+    owners = dict(owned())
+    for pattern in ("/.github/", "/.ci/", "/action.yml", "/plan.approved.json", "/specs/policy.yaml", "/specs/teams/"):
+        assert owners[pattern] == "@acme/platform"
+
+
+def test_updates_are_looked_for_wherever_something_is_pinned() -> None:
+    found = {entry["package-ecosystem"]: entry for entry in documents("")["dependabot.yml"]["updates"]}
+    modules = {f"/{path.parent.relative_to(ROOT)}" for top in (".ci", "tests") for path in (ROOT / top).rglob("go.mod")}
+    assert set(found["gomod"]["directories"]) == modules
+    actions = {f"/{path.parent.parent.relative_to(ROOT)}/*" for path in (GITHUB / "actions").glob("*/action.yml")}
+    assert set(found["github-actions"]["directories"]) == {"/", *actions}
+    assert all(entry["cooldown"]["default-days"] >= 7 for entry in found.values())
+
+
+def test_a_template_of_an_issue_asks_for_what_shows_the_fault() -> None:
+    for name, form in documents("ISSUE_TEMPLATE").items():
+        if name != "config.yml":
+            assert form["name"]
+            assert form["description"]
+            assert any(field["validations"]["required"] for field in form["body"])
