@@ -259,3 +259,27 @@ def test_a_plan_that_keeps_every_promise_is_applied_at_once_and_any_other_is_pro
 def test_nothing_reaches_a_fleet_until_the_repository_says_so(workflow: str) -> None:
     assert condition(workflow, {"PLANNER_APPLY": "true"})
     assert not condition(workflow, {})
+
+
+def test_one_issue_tells_of_drift_and_is_closed_when_there_is_none(site: Site) -> None:
+    quiet = ran(site.forge, "drift", site.main)
+    assert quiet.succeeded, quiet.log
+    assert site.merged(reviewed(site, specs__more=job("b").removeprefix("---\n")), hour=9).succeeded
+    assert ran(site.forge, "drift", site.main).succeeded
+    assert site.kept.read()["issues"] == []
+    path, text = next(
+        (path, path.read_text()) for path in site.fleet.root.rglob("*.json") if "job-a-" in path.read_text()
+    )
+    path.unlink()
+    for _ in range(2):
+        done = ran(site.forge, "drift", site.main)
+        assert done.succeeded, done.log
+    (issue,) = site.kept.read()["issues"]
+    assert issue["open"]
+    assert "job-a-" in issue["body"]
+    assert site.started() == [("replan.yml", {}), ("replan.yml", {})]
+    path.write_text(text)
+    assert ran(site.forge, "drift", site.main).succeeded
+    (issue,) = site.kept.read()["issues"]
+    assert not issue["open"]
+    assert len(site.started()) == 2
