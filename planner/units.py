@@ -7,7 +7,7 @@ an equal value. A refusal is a `ValueError` whose text is a whole sentence, fit 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Self
@@ -34,6 +34,7 @@ __all__ = [
     "parse_share",
     "parse_time",
     "round_up",
+    "shared",
     "zone_of",
 ]
 
@@ -79,6 +80,18 @@ def round_up(value: int, step: int) -> int:
 def ceil_fraction(value: Fraction) -> int:
     """The least integer that is not below `value`."""
     return ceil_div(value.numerator, value.denominator)
+
+
+def shared(amount: int, parts: Sequence[int]) -> list[int]:
+    """`amount` divided in proportion to `parts` (at most their sum) in whole numbers, the largest remainders first."""
+    total = sum(parts)
+    if not amount:
+        return [0] * len(parts)
+    given = [amount * part // total for part in parts]
+    order = sorted(range(len(parts)), key=lambda at: (-(amount * parts[at] % total), at))
+    for at in order[: amount - sum(given)]:
+        given[at] += 1
+    return given
 
 
 def decimal_text(value: Fraction) -> str:

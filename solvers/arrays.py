@@ -19,10 +19,11 @@ from solvers.columns import (
     NODE_WIDTH,
     POOL_WIDTH,
     ROW_WIDTH,
+    SPILL,
     TASK_WIDTH,
 )
 from solvers.domains import block_ranks, grouped
-from solvers.problem import Mode, Node, Pool, Problem, Task
+from solvers.problem import Mode, Node, Pool, Problem, Row, Task
 
 Ints: TypeAlias = NDArray[np.int64]
 Use: TypeAlias = tuple[int, ...]
@@ -40,9 +41,9 @@ class Arrays(NamedTuple):
 
     In `flat`: parts as numbers each (see COUNT, USE_AT, POSITION, BLOCK), their uses, charges as (row, amount),
     eligible nodes counted over all pools and the bounds of those in one domain, budgets, tasks before and after,
-    previous nodes as (node, devices), steps of limits and guarantees, tasks charged to a row, and for each node and
-    slot the number of slots until its next closure. `ordered` counts dependencies. `task` ends with a row that only
-    bounds seats.
+    previous nodes as (node, devices), steps of limits, guarantees and spills, tasks charged to a row, and for each
+    node and slot the number of slots until its next closure. `ordered` counts dependencies. `task` ends with a row
+    that only bounds seats.
     """
 
     slots: int
@@ -72,7 +73,7 @@ class Tables(NamedTuple):
 
     `free[node.FREE_AT + resource * slots + slot]` is what a node has when nothing planned runs, 0 while it is
     closed; `capacity[pool, resource, slot]` sums it. `limit[row, slot]` (FAR: none), `guarantee[row, slot]` and
-    `bonus[row]` repeat what `flat` has.
+    `bonus[row]` repeat what `flat` has, and so do `spill[row]` (-1: none) and `above[row, slot]`.
     """
 
     arrays: Arrays
@@ -82,6 +83,8 @@ class Tables(NamedTuple):
     limit: Ints
     guarantee: Ints
     bonus: Ints
+    spill: Ints
+    above: Ints
 
 
 def tables_of(problem: Problem) -> Tables:
@@ -108,7 +111,9 @@ def tables_of(problem: Problem) -> Tables:
         flat=np.concatenate((_line(flat), limit.ravel(), guarantee.ravel(), clear.ravel())),
     )
     capacity = _capacity(problem, arrays, free)
-    return Tables(arrays, _kinds(modes.kinds, capacity.shape[1]), free, capacity, limit, guarantee, bonus)
+    kinds = _kinds(modes.kinds, capacity.shape[1])
+    spill, above = arrays.row[:, SPILL], _steps((_above(row) for row in problem.rows), problem.slots, 0)
+    return Tables(arrays, kinds, free, capacity, limit, guarantee, bonus, spill, above)
 
 
 def _kinds(kinds: Iterable[Kind], width: int) -> Kinds:
@@ -128,15 +133,26 @@ def _stretch(flat: list[int], values: Iterable[int]) -> tuple[int, int]:
     return first, len(flat)
 
 
-def _rows(problem: Problem, flat: list[int], bonus: Sequence[int]) -> list[tuple[int, int, int]]:
-    """For each row its bonus and the bounds of the tasks that may charge it."""
-    return [(bonus[row], *_stretch(flat, tasks)) for row, tasks in enumerate(_row_tasks(problem))]
+def _rows(problem: Problem, flat: list[int], bonus: Sequence[int]) -> list[tuple[int, ...]]:
+    """For each row its bonus, the bounds of the tasks that may charge it, where it spills to and above which steps."""
+    return [
+        (bonus[position], *_stretch(flat, tasks), *_spill(row, flat))
+        for position, (row, tasks) in enumerate(zip(problem.rows, _row_tasks(problem), strict=True))
+    ]
 
 
-def _placed_rows(rows: list[tuple[int, int, int]], first: int, slots: int) -> Ints:
+def _spill(row: Row, flat: list[int]) -> tuple[int, int]:
+    return (-1, 0) if row.spill is None else (row.spill.row, _stretch(flat, _capped(row.spill.above))[0])
+
+
+def _above(row: Row) -> Sequence[int] | None:
+    return None if row.spill is None else row.spill.above
+
+
+def _placed_rows(rows: list[tuple[int, ...]], first: int, slots: int) -> Ints:
     """Complete rows by where the steps of limit and guarantee will lie in `flat`."""
     second = first + len(rows) * slots
-    placed = ((one[0], first + row * slots, second + row * slots, one[1], one[2]) for row, one in enumerate(rows))
+    placed = ((one[0], first + row * slots, second + row * slots, *one[1:]) for row, one in enumerate(rows))
     return _table(placed, ROW_WIDTH)
 
 
@@ -156,7 +172,11 @@ def _starts(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def _steps(rows: Iterable[Sequence[int] | None], slots: int, default: int) -> Ints:
-    return _table(([default] * slots if row is None else [min(step, FAR) for step in row] for row in rows), slots)
+    return _table(([default] * slots if row is None else _capped(row) for row in rows), slots)
+
+
+def _capped(steps: Sequence[int]) -> list[int]:
+    return [min(step, FAR) for step in steps]
 
 
 def _followers(problem: Problem) -> tuple[tuple[int, ...], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from solvers.problem import Charge, Mode, Node, Pool, Previous, Problem, Task
+from solvers.problem import Charge, Mode, Node, Pool, Previous, Problem, Row, Task
 from solvers.solution import Assignment, PoolPrice, Run, Seat, Solution
 
 _Named = TypeVar("_Named")
@@ -50,7 +50,7 @@ def ordered(problem: Problem) -> Ordered:
             problem,
             pools=tuple(_pool(problem.pools[pool], nodes[place]) for place, pool in enumerate(pools)),
             tasks=tuple(_task(problem.tasks[task], move) for task in tasks),
-            rows=tuple(problem.rows[row] for row in rows),
+            rows=tuple(_row(problem.rows[row], move) for row in rows),
             budgets=tuple(problem.budgets[budget] for budget in budgets),
         ),
         tasks=tasks,
@@ -144,6 +144,10 @@ def _task(task: Task, move: _Moves) -> Task:
         budgets=tuple(sorted(move.budgets[budget] for budget in task.budgets)),
         previous=None if task.previous is None else _previous(task, task.previous, move),
     )
+
+
+def _row(row: Row, move: _Moves) -> Row:
+    return row if row.spill is None else replace(row, spill=replace(row.spill, row=move.rows[row.spill.row]))
 
 
 def _previous(task: Task, previous: Previous, move: _Moves) -> Previous:

@@ -233,8 +233,17 @@ def _dependency(case: Case) -> Iterator[Finding]:
 
 
 def _quota(case: Case) -> Iterator[Finding]:
-    for row, used in zip(case.problem.rows, case.row_use(), strict=True):
-        if row.limit is not None:
+    return _above_limit(case, spilled_into=False)
+
+
+def _lending(case: Case) -> Iterator[Finding]:
+    return _above_limit(case, spilled_into=True)
+
+
+def _above_limit(case: Case, *, spilled_into: bool) -> Iterator[Finding]:
+    into = {row.spill.row for row in case.problem.rows if row.spill is not None}
+    for position, (row, used) in enumerate(zip(case.problem.rows, case.row_use(), strict=True)):
+        if row.limit is not None and (position in into) is spilled_into:
             for slot, (use, limit) in enumerate(zip(used, row.limit, strict=True)):
                 if use > limit:
                     yield f"{row.rule}/{row.subject}", f"{use} units in slot {slot}, at most {limit}"
@@ -338,6 +347,7 @@ CHECKS: Mapping[Rule, Check] = MappingProxyType(
         Rule.WINDOW: _window,
         Rule.DEPENDENCY: _dependency,
         Rule.QUOTA: _quota,
+        Rule.LENDING: _lending,
         Rule.PRIORITY: _priority,
         Rule.BUDGET: _budget,
         Rule.MARKET: _market,

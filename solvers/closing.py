@@ -7,6 +7,7 @@ prices.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -137,29 +138,34 @@ def _answer(market: Market, columns: _Columns) -> _Answer | None:
     slots = market.tables.arrays.slots
     count = len(columns.rows)
     first_use, first_inside = count, count + len(market.tables.kinds.pool) * slots
+    first_above = first_inside + market.ceiling.size
     blocks = (
         _one_each(market, columns),
         _flow(market, columns, first_use),
         _devices(market, first_use),
-        _limits(market, first_use),
+        _limits(market, first_use, first_above),
         _guarantees(market, first_use, first_inside),
         _cash(market, columns),
+        _spilled(market, first_use, first_above),
     )
-    variables = first_inside + market.ceiling.size
+    variables = first_above + len(market.spills) * slots
     upper = np.full(variables, _FREE)
-    upper[first_inside:] = market.inside.ravel()
+    upper[first_inside:first_above] = market.inside.ravel()
     worth = np.zeros(variables)
     worth[:count] = columns.value / 1e6
-    worth[first_inside:] = np.repeat(market.tables.bonus, slots) / 1e6
+    worth[first_inside:first_above] = np.repeat(market.tables.bonus, slots) / 1e6
     solved = _solve(_proto(upper, worth, blocks))
     if solved is None:
         return None
     primal, duals = solved
     ends = np.cumsum([0, *(len(block.upper) for block in blocks)])
-    device, limit, inside, cash = (duals[ends[place] : ends[place + 1]] for place in (2, 3, 4, 5))
+    device, limit, inside, cash, above = (duals[ends[place] : ends[place + 1]] for place in (2, 3, 4, 5, 6))
+    row = (limit - inside).reshape(market.ceiling.shape)
+    for number, (at, _) in enumerate(market.spills):
+        row[at] += above[number * slots : (number + 1) * slots]
     prices = Prices(
         device=_micros(device).reshape(market.supply.shape),
-        row=_micros(limit - inside).reshape(market.ceiling.shape),
+        row=_micros(row),
         ppm=_micros(cash),
     )
     return _Answer(prices=prices, taken=primal[:count], value=int(worth @ primal * 1e6))
@@ -207,11 +213,47 @@ def _devices(market: Market, first_use: int) -> _Block:
     return _Block(np.full(len(upper), -_FREE), upper, row, first_use + _by_slot(kind * slots, slots), value)
 
 
-def _limits(market: Market, first_use: int) -> _Block:
-    """What a row allows in each slot."""
-    row, column, value = _charges(market, first_use)
+def _limits(market: Market, first_use: int, first_above: int) -> _Block:
+    """What a row allows in each slot, of runs that charge it and of what spills into it."""
+    row, column, value = (
+        np.concatenate(both)
+        for both in zip(
+            _charges(market, first_use), _inflow(market, first_above, range(len(market.ceiling))), strict=True
+        )
+    )
     upper = np.where(market.open_rows, _FREE, market.ceiling.astype(np.float64)).ravel()
     return _Block(np.full(len(upper), -_FREE), upper, row, column, value)
+
+
+def _spilled(market: Market, first_use: int, first_above: int) -> _Block:
+    """What of a row's use exceeds `above` spills."""
+    slots = market.tables.arrays.slots
+    place = {at: number for number, (at, _) in enumerate(market.spills)}
+    row, column, value = _charges(market, first_use)
+    inside = np.isin(row // slots, list(place))
+    number = np.array([place[at] for at in (row[inside] // slots).tolist()], dtype=np.int64)
+    cell = np.arange(len(place) * slots, dtype=np.int64)
+    more = _inflow(market, first_above, place)
+    return _Block(
+        np.full(len(cell), -_FREE),
+        market.tables.above[list(place)].astype(np.float64).ravel(),
+        np.concatenate((number * slots + row[inside] % slots, more[0], cell)),
+        np.concatenate((column[inside], more[1], first_above + cell)),
+        np.concatenate((value[inside], more[2], -np.ones(len(cell)))),
+    )
+
+
+def _inflow(market: Market, first_above: int, rows: Iterable[int]) -> tuple[Ints, Ints, Floats]:
+    """What spills into each of `rows`, as coefficients of constraints that are listed row by row."""
+    slots = market.tables.arrays.slots
+    place = {at: number for number, at in enumerate(rows)}
+    pairs = [(place[into], number) for number, (_, into) in enumerate(market.spills) if into in place]
+    into, source = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return (
+        _by_slot(into * slots, slots),
+        first_above + _by_slot(source * slots, slots),
+        np.ones(len(pairs) * slots),
+    )
 
 
 def _guarantees(market: Market, first_use: int, first_inside: int) -> _Block:

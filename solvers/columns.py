@@ -84,7 +84,9 @@ LIMIT_AT: Final = 1
 GUARANTEE_AT: Final = 2
 CHARGED_AT: Final = 3
 CHARGED_END: Final = 4
-ROW_WIDTH: Final = 5
+SPILL: Final = 5
+ABOVE_AT: Final = 6
+ROW_WIDTH: Final = 7
 
 # Columns of Arrays.pool, which has one more row, for the tasks that do not run.
 FIRST_NODE: Final = 0

@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.arrays import Arrays, Ints, Tables
 from solvers.columns import (
+    ABOVE_AT,
     AHEAD,
     BEHIND,
     BEST_VALUE,
@@ -44,6 +45,7 @@ from solvers.columns import (
     SEAT_AT,
     SEAT_WIDTH,
     SEATS,
+    SPILL,
     START,
     STATE_WIDTH,
     STAYS,
@@ -129,6 +131,24 @@ def dice(st: State, sides: int) -> int:
     return int((first - second) % 2147483562 % sides)
 
 
+@inlined
+def spilled(a: Arrays, row: int, slot: int, before: int, after: int) -> int:
+    """How much more spills out of a row in a slot when its use goes from `before` to `after`."""
+    above = a.flat[a.row[row, ABOVE_AT] + slot]
+    return int(max(0, after - above) - max(0, before - above))
+
+
+@inlined
+def spill_over(a: Arrays, st: State, row: int, slot: int, amount: int) -> None:
+    """Book in the rows that `row` spills into what its use, which has just grown by `amount`, changes there."""
+    change = amount
+    while a.row[row, SPILL] >= 0 and change != 0:
+        after = st.used[row, slot]
+        change = spilled(a, row, slot, after - change, after)
+        row = a.row[row, SPILL]
+        st.used[row, slot] += change
+
+
 @compiled
 def bonus_change(a: Arrays, st: State, mode: int, start: int, sign: int) -> int:
     """Book (`sign` 1) or unbook (-1) what `mode` counts in its rows from `start`; give the micros by which guarantee
@@ -144,6 +164,7 @@ def bonus_change(a: Arrays, st: State, mode: int, start: int, sign: int) -> int:
             guarantee = a.flat[a.row[row, GUARANTEE_AT] + slot]
             inside += min(before + amount, guarantee) - min(before, guarantee)
             st.used[row, slot] = before + amount
+            spill_over(a, st, row, slot, amount)
         change += a.row[row, BONUS] * inside
     return int(change)
 

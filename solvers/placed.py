@@ -56,12 +56,20 @@ class Case:
         return rows
 
     def row_use(self) -> list[list[int]]:
-        """For each row, the sum of what is charged to it, slot by slot."""
+        """For each row, the sum of what is charged to it and of what spills into it, slot by slot."""
         spans = [each.inside(self.problem.slots) for each in self.placed]
-        return [
+        use = [
             steps(self.problem.slots, ((spans[at].start, spans[at].stop, amount) for at, amount in amounts.items()))
             for amounts in self.charged()
         ]
+        spilling = {at: row.spill for at, row in enumerate(self.problem.rows) if row.spill is not None}
+        while spilling:
+            waited_for = {spill.row for spill in spilling.values()}
+            for at in sorted(spilling.keys() - waited_for):
+                spill = spilling.pop(at)
+                more = (max(0, have - above) for have, above in zip(use[at], spill.above, strict=True))
+                use[spill.row] = [have + excess for have, excess in zip(use[spill.row], more, strict=True)]
+        return use
 
 
 def read(problem: Problem, solution: Solution) -> Case:

@@ -4,7 +4,7 @@ sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -40,7 +40,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _PATIENCE = 12
 _MEMORY = 0.6
-_FAR_BELOW = 2.0**59
+_FAR = 2.0**55
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +71,7 @@ class Market:
 
     `groups[:, 0]` is a task of each group of identical tasks, `groups[:, 1]` its size, `group_of[task]` the group.
     `supply` and `ceiling` are capacities and row limits cut to all that tasks could ever use. `scale` is how much of
-    a thing one task uses typically.
+    a thing one task uses typically. `spills` lists pairs (row, the row it spills into), a row before what it leads to.
     """
 
     tables: Tables
@@ -85,6 +85,7 @@ class Market:
     scale: Floats
     fineness: Floats
     largest: int
+    spills: tuple[tuple[int, int], ...]
 
 
 def market_of(tables: Tables) -> Market:
@@ -93,7 +94,8 @@ def market_of(tables: Tables) -> Market:
     groups, group_of = _groups(a)
     uses = kinds.use[a.mode[:, KIND]] * a.mode[:, SCALE, None]
     demand, typical = _demand(tables, uses)
-    row_demand, row_typical = _row_demand(tables)
+    spills = tuple(_spills(tables.spill))
+    row_demand, row_typical = _row_demand(tables, spills)
     supply = np.minimum(tables.capacity, demand[:, :, None])
     ceiling = np.minimum(tables.limit, row_demand[:, None])
     charged = int(tables.kinds.charge[:, 1].sum()) * int(a.mode[:, SCALE].max(initial=1))
@@ -117,7 +119,15 @@ def market_of(tables: Tables) -> Market:
             )
         ),
         largest=max(1, 2**60 // total),
+        spills=spills,
     )
+
+
+def _spills(spill: Ints) -> Iterator[tuple[int, int]]:
+    left = {row: int(into) for row, into in enumerate(spill) if into >= 0}
+    while left:
+        for row in sorted(left.keys() - left.values()):
+            yield row, left.pop(row)
 
 
 def free_prices(market: Market) -> Prices:
@@ -130,28 +140,35 @@ def free_prices(market: Market) -> Prices:
 
 
 def lawful(market: Market, prices: Prices) -> Prices:
-    """Move prices to where they prove most: not negative, no subsidy above a bonus, none on a row that cannot bind,
-    none near overflow.
+    """Move prices to where they prove most: not negative, no subsidy above a bonus, none near overflow, and on a row
+    that cannot bind none above that of the row it spills into.
     """
-    low = -np.minimum(market.tables.bonus, market.largest)[:, None]
-    high = np.where(market.open_rows, 0, market.largest)
-    return Prices(
-        device=np.clip(prices.device, 0, market.largest),
-        row=np.clip(prices.row, low, high),
-        ppm=np.clip(prices.ppm, 0, 100 * MILLION),
-    )
+    low, high = _range(market)
+    row = np.clip(prices.row, low, high)
+    for at, into in reversed(market.spills):
+        most = np.where(market.open_rows[at], row[into], high[at])
+        row[at] = np.clip(prices.row[at], low[at], most)
+    return Prices(device=np.clip(prices.device, 0, market.largest), row=row, ppm=np.clip(prices.ppm, 0, 100 * MILLION))
+
+
+def _range(market: Market) -> tuple[Ints, Ints]:
+    """The least and the highest price of each row by itself."""
+    low = np.broadcast_to(-np.minimum(market.tables.bonus, market.largest)[:, None], market.ceiling.shape)
+    return low, np.where(market.open_rows, 0, market.largest)
 
 
 def quote(market: Market, prices: Prices) -> Quote:
     """Compute the bound that `prices` prove, exactly, and the columns that tasks choose at them.
 
     For any prices `L = sum_r term_r + sum_j max(0, max_c (v_jc - toll_c))` is at least the value of any plan x.
-    Proof: let u_r be the use of r in x, so that the tolls paid add up to sum_r price_r u_r. Value = sum_j (v_j -
-    toll_j) + sum_r (bonus_r(u_r) + price_r u_r). The first sum is at most the second sum of L, since x runs a task
-    in one column or not at all, and since what a run loses by its nodes (moves) is never negative; each summand of
-    the second is at most `term_r = max over 0 <= u <= supply_r of bonus_r(u) + price_r u`, since x obeys r. bonus_r
-    is concave and piecewise linear, so the maximum is at 0, at the guarantee or at the limit. Budget tolls are
-    rounded down and terms up. Dependencies, nodes and packing are left out, which only raises L.
+    Proof: let u_r be the use of r in x, s(r) the row that r spills into, if any, and price_s(r) else 0. Of u_r, runs
+    charge all but what others spill into r, so the tolls paid add up to sum_r (price_r u_r - price_s(r) max(0, u_r -
+    above_r)). Value = sum_j (v_j - toll_j) + sum_r (bonus_r(u_r) + price_r u_r - price_s(r) max(0, u_r - above_r)).
+    The first sum is at most the second sum of L, since x runs a task in one column or not at all, and since what a
+    run loses by its nodes (moves) is never negative; each summand of the second is at most `term_r`, its maximum over
+    0 <= u <= supply_r, since x obeys r. It is piecewise linear, so the maximum is at 0, at the guarantee, at `above`
+    or at the limit. Budget tolls are rounded down and terms up. Dependencies, nodes and packing are left out, which
+    only raises L.
     """
     a, kinds = market.tables.arrays, market.tables.kinds
     tolls = np.zeros((len(kinds.pool), a.slots + 1), dtype=np.int64)
@@ -168,13 +185,20 @@ def quote(market: Market, prices: Prices) -> Quote:
 
 
 def _row_terms(market: Market, prices: Prices) -> tuple[Ints, Ints]:
-    """For each row and slot: the most of `bonus * min(u, guarantee) + price * u`, and the u that gives it."""
+    """For each row and slot: the most of `bonus * min(u, guarantee) + price * u - price of its spill * max(0, u -
+    above)`, and the u that gives it.
+    """
     bonus = market.tables.bonus[:, None]
-    half = (bonus + prices.row) * market.inside
-    full = bonus * market.inside + prices.row * market.ceiling
-    term = np.maximum(np.maximum(half, full), 0)
-    taken = np.where(half >= full, market.inside, market.ceiling)
-    return term, np.where(term > 0, taken, 0)
+    onward = np.zeros_like(prices.row)
+    for at, into in market.spills:
+        onward[at] = prices.row[into]
+    above = market.tables.above
+    term, taken = np.zeros_like(prices.row), np.zeros_like(prices.row)
+    for use in (market.inside, np.minimum(above, market.ceiling), market.ceiling):
+        worth = bonus * np.minimum(use, market.inside) + prices.row * use - onward * np.maximum(use - above, 0)
+        better = worth > term
+        term, taken = np.where(better, worth, term), np.where(better, use, taken)
+    return term, taken
 
 
 def _excess(market: Market, desk: Desk, taken: Ints) -> Floats:
@@ -184,7 +208,10 @@ def _excess(market: Market, desk: Desk, taken: Ints) -> Floats:
     add_use(a, desk, use, spent)
     device, row = np.zeros_like(market.supply), np.zeros_like(market.ceiling)
     spread_use(kinds, use, device, row)
-    excess = (device - market.supply, row - taken, spent - a.budget[:, BUDGET_MICROS])
+    row -= taken
+    for at, into in market.spills:
+        row[into] += row[at] + np.maximum(taken[at] - market.tables.above[at], 0)
+    excess = (device - market.supply, row, spent - a.budget[:, BUDGET_MICROS])
     return np.concatenate([one.ravel() for one in excess]).astype(np.float64)
 
 
@@ -198,10 +225,9 @@ def raise_prices(market: Market, start: Quote, goal: int, rounds: int, tell: Cal
     best = here = start
     theta, stale = 1.0, 0
     exact, drift = _vector(market, start.prices), np.zeros_like(market.scale)
-    floor = _vector(market, lawful(market, _prices(market, np.full_like(market.scale, -_FAR_BELOW))))
     for _ in range(rounds):
         slope = here.excess / market.scale
-        slope[(_vector(market, here.prices) <= floor) & (slope < 0)] = 0.0
+        slope[_is_stuck(market, here)] = 0.0
         drift = slope + _MEMORY * drift
         size = _square(drift)
         if size == 0 or best.bound <= goal or tell(best):
@@ -217,21 +243,38 @@ def raise_prices(market: Market, start: Quote, goal: int, rounds: int, tell: Cal
     return best
 
 
+def _is_stuck(market: Market, here: Quote) -> NDArray[np.bool_]:
+    """Which prices are at an end of their range, and would leave it if they followed the excess."""
+    prices, (low, _) = here.prices, _range(market)
+    first, second = market.supply.size, market.supply.size + market.ceiling.size
+    lowest = np.concatenate((prices.device.ravel() <= 0, (prices.row <= low).ravel(), prices.ppm <= 0))
+    highest = np.zeros(market.ceiling.shape, dtype=np.bool_)
+    for at, into in market.spills:
+        highest[at] = market.open_rows[at] & (prices.row[at] >= prices.row[into])
+    stuck: NDArray[np.bool_] = lowest & (here.excess < 0)
+    stuck[first:second] |= highest.ravel() & (here.excess[first:second] > 0)
+    return stuck
+
+
 def _vector(market: Market, prices: Prices) -> Floats:
-    """All prices in one line, those of budgets in micros per micro."""
-    whole = np.concatenate((prices.device.ravel(), prices.row.ravel(), prices.ppm))
+    """All prices in one line, those of budgets in micros per micro; that of a row that spills is what it is more than
+    the price of the row it spills into, so that both rise together.
+    """
+    row = prices.row.copy()
+    for at, into in market.spills:
+        row[at] -= prices.row[into]
+    whole = np.concatenate((prices.device.ravel(), row.ravel(), prices.ppm))
     return whole / market.fineness
 
 
 def _prices(market: Market, vector: Floats) -> Prices:
     """Round a line of prices to integers."""
     first, second = market.supply.size, market.supply.size + market.ceiling.size
-    whole = np.rint(np.clip(vector * market.fineness, -_FAR_BELOW, _FAR_BELOW)).astype(np.int64)
-    return Prices(
-        device=whole[:first].reshape(market.supply.shape),
-        row=whole[first:second].reshape(market.ceiling.shape),
-        ppm=whole[second:],
-    )
+    whole = np.rint(np.clip(vector * market.fineness, -_FAR, _FAR)).astype(np.int64)
+    row = whole[first:second].reshape(market.ceiling.shape)
+    for at, into in reversed(market.spills):
+        row[at] += row[into]
+    return Prices(device=whole[:first].reshape(market.supply.shape), row=row, ppm=whole[second:])
 
 
 def _near(market: Market, exact: Floats, prices: Prices) -> Floats:
@@ -284,8 +327,10 @@ def _demand(tables: Tables, uses: Ints) -> tuple[Ints, Floats]:
     return demand, np.maximum(total / np.maximum(count, 1), 1.0)
 
 
-def _row_demand(tables: Tables) -> tuple[Ints, Floats]:
-    """Per row: all that tasks could charge at once, and the mean charge of a mode."""
+def _row_demand(tables: Tables, spills: tuple[tuple[int, int], ...]) -> tuple[Ints, Floats]:
+    """Per row: all that tasks could charge at once there and in rows that lead into it, and the mean charge of a mode
+    in any of them.
+    """
     a = tables.arrays
     rows = len(a.row)
     demand, total, count = np.zeros(rows, np.int64), np.zeros(rows), np.zeros(rows)
@@ -297,6 +342,10 @@ def _row_demand(tables: Tables) -> tuple[Ints, Floats]:
             total[charges[:, 0]] += charges[:, 1]
             count[charges[:, 0]] += 1
         demand += most
+    for at, into in spills:
+        demand[into] += demand[at]
+        total[into] += total[at]
+        count[into] += count[at]
     return demand, np.maximum(total / np.maximum(count, 1), 1.0)
 
 

@@ -158,12 +158,22 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """What is summed over the running tasks that charge it, slot by slot.
+class Spill:
+    """What of a row's use exceeds `above[t]` counts in row `row` too."""
 
-    `limit[t]` bounds the sum (None: no bound). Use up to `guarantee[t]` earns `bonus_micros` per unit and slot; both
+    row: int
+    above: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What is summed over the running tasks that charge it and over the rows that spill into it, slot by slot.
+
+    `limit[t]` bounds the sum (None: no bound). Use up to `guarantee[t]` earns `bonus_micros` per unit and slot; all
     tuples have one entry a slot. `rule` and `subject` name it to people: a quota's limit, a guarantee, work that must
-    stay inside one, an array's width.
+    stay inside one, what is left after all that teams keep for themselves, an array's width.
+    Spills lead to no circle, a row that others spill into has no guarantee, and no mode charges two rows that lead
+    into one.
     """
 
     rule: Rule
@@ -171,6 +181,7 @@ class Row:
     limit: tuple[int, ...] | None = None
     guarantee: tuple[int, ...] | None = None
     bonus_micros: int = 0
+    spill: Spill | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +220,7 @@ def faults(problem: Problem) -> Iterator[str]:
         yield from _task_faults(problem, task)
     for row in problem.rows:
         yield from _row_faults(problem, row)
+    yield from _spill_faults(problem)
     if _largest_sum(problem) >= LARGEST:
         yield f"its numbers can add up to {_largest_sum(problem)}, which is more than int64 arithmetic holds safely"
 
@@ -216,9 +228,44 @@ def faults(problem: Problem) -> Iterator[str]:
 def _row_faults(problem: Problem, row: Row) -> Iterator[str]:
     if row.bonus_micros < 0:
         yield f"row {row.subject} has a bonus of {row.bonus_micros} micros, expected at least 0"
-    for steps in (row.limit, row.guarantee):
+    for steps in (row.limit, row.guarantee, None if row.spill is None else row.spill.above):
         if steps is not None and (len(steps) != problem.slots or min(steps) < 0):
             yield f"row {row.subject} needs {problem.slots} steps of at least 0, has {len(steps)}"
+
+
+def _spill_faults(problem: Problem) -> Iterator[str]:
+    into = {row.spill.row for row in problem.rows if row.spill is not None}
+    if any(not 0 <= row < len(problem.rows) for row in into):
+        yield f"rows spill into {sorted(into)}, of which one is none of {len(problem.rows)}"
+        return
+    for position in sorted(into):
+        if problem.rows[position].guarantee is not None:
+            yield f"row {problem.rows[position].subject} has a guarantee, and others spill into it"
+    for position, row in enumerate(problem.rows):
+        if spills_to(problem.rows, position) is None:
+            yield f"row {row.subject} spills into itself"
+            return
+    yield from _meeting_charges(problem, into)
+
+
+def _meeting_charges(problem: Problem, into: set[int]) -> Iterator[str]:
+    rows = problem.rows
+    ends = {at: spills_to(rows, at) for at, row in enumerate(rows) if at in into or row.spill is not None}
+    for task in problem.tasks if ends else ():
+        for mode in task.modes:
+            reached = [ends[row] for row in {charge.row for charge in mode.charges} if row in ends]
+            if len(reached) != len(set(reached)):
+                yield f"mode {mode.name} of task {task.name} charges two rows that lead into one"
+
+
+def spills_to(rows: tuple[Row, ...], position: int) -> int | None:
+    """The row at the end of the spills that begin at a row; None when they lead in a circle."""
+    for _ in rows:
+        spill = rows[position].spill
+        if spill is None:
+            return position
+        position = spill.row
+    return None
 
 
 def _pool_faults(pool: Pool) -> Iterator[str]:

@@ -16,6 +16,7 @@ class Rule(StrEnum):
     WINDOW = "window"
     DEPENDENCY = "dependency"
     QUOTA = "quota"
+    LENDING = "lending"
     PRIORITY = "priority"
     BUDGET = "budget"
     MARKET = "market"
@@ -39,7 +40,10 @@ FORMULAS: dict[Rule, str] = {
     Rule.WINDOW: "earliest <= start <= latest of task and mode, start < slots, end = start + duration, end <= "
     "deadline, as far as set",
     Rule.DEPENDENCY: "if b comes after a and b runs: a runs and end(a) <= start(b)",
-    Rule.QUOTA: "for each row with a limit and each slot t: sum of amount over the runs charged to it <= limit[t]",
+    Rule.QUOTA: "for each row with a limit that no row spills into and each slot t: sum of amount over the runs "
+    "charged to it <= limit[t]",
+    Rule.LENDING: "for each row with a limit that rows spill into and each slot t: sum of amount over the runs charged "
+    "to it + sum of max(0, use[t] - above[t]) over the rows that spill into it <= limit[t]",
     Rule.PRIORITY: "guaranteed[t] of a row goes to the runs charged to it: not interruptible first, then by priority, "
     "start, task; a run is guaranteed its least share in its home row",
     Rule.BUDGET: "for each budget: sum of cash per slot x slots of the run inside [start, end) <= max(0, micros)",

@@ -38,13 +38,14 @@ from solvers.columns import (
     PART_END,
     PART_WIDTH,
     RESOURCES,
+    SPILL,
     START,
     USE_AT,
     WHOLE,
     WORK,
 )
 from solvers.compiled import compiled, inlined
-from solvers.occupancy import State
+from solvers.occupancy import State, spilled
 
 Span: TypeAlias = tuple[int, int]
 """The first and the last of some starts, both included."""
@@ -65,6 +66,18 @@ def first_start(a: Arrays, st: State, task: int) -> int:
     return int(first)
 
 
+@inlined
+def fits_rows(a: Arrays, st: State, row: int, slot: int, amount: int) -> bool:
+    """Say whether a row, and every row it leads into, has room in a slot for so much more use."""
+    while st.used[row, slot] + amount <= a.flat[a.row[row, LIMIT_AT] + slot]:
+        if a.row[row, SPILL] < 0:
+            return True
+        used = st.used[row, slot]
+        amount = spilled(a, row, slot, used, used + amount)
+        row = a.row[row, SPILL]
+    return False
+
+
 @compiled
 def close_for_rows(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
     """Clear `st.line[OPEN, low..high]` where a run would pass the limit of a row it is charged to."""
@@ -74,7 +87,7 @@ def close_for_rows(a: Arrays, st: State, mode: int, low: int, high: int) -> None
         row, amount = a.flat[at], a.flat[at + 1]
         blocked = FAR
         for slot in range(last - 1, low - 1, -1):
-            if st.used[row, slot] + amount > a.flat[a.row[row, LIMIT_AT] + slot]:
+            if not fits_rows(a, st, row, slot, amount):
                 blocked = slot
             if slot <= high and blocked - slot < duration:
                 st.line[OPEN, slot] = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.catalog import vendors
 from planner.compile import budgets as money
-from planner.compile import foreign, quotas
+from planner.compile import foreign, quota_rows, quotas
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
@@ -47,7 +47,7 @@ class Compiled:
     problem: Problem
     fleet: tuple[FleetPool, ...]
     known: quotas.Quotas
-    rows: quotas.Rows
+    rows: quota_rows.Rows
     works: tuple[Work, ...]
     cooling: tuple[int, ...]
     servings: tuple[Serving, ...] = ()
@@ -72,7 +72,7 @@ def compiled(
     if faults := refused(specset, seen):
         raise SpecError(faults)
     pools = fleet(specset.clusters, specset.catalog, _down(seen))
-    known = quotas.quotas(specset.quotas, pools)
+    known = quotas.quotas(specset.quotas, specset.teams, pools)
     paces = speeds(specset.catalog, specset.policy.reference)
     grounds = Grounds(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
@@ -83,18 +83,19 @@ def compiled(
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
-    rows = quotas.rows(known, pools, horizon, specset.policy, paces, firm)
     cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
-    ground = Ground(
-        horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
-        expenses=ended.expenses,
-    )  # fmt: skip
-    works = tuple(timed(work, ground) for work in works)
     held = tuple(foreign.busy(pool, seen, horizon) for pool in pools)
     nodes = tuple(
         _nodes(pool, horizon, seen, until, foreign.taken(pool, each, seen, horizon))
         for pool, until, each in zip(pools, cooling, held, strict=True)
     )
+    capacity = quota_rows.open_devices(pools, nodes, horizon.slots)
+    rows = quota_rows.rows(known, capacity, pools, horizon, specset.policy, speeds=paces, firm=firm)
+    ground = Ground(
+        horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
+        expenses=ended.expenses,
+    )  # fmt: skip
+    works = tuple(timed(work, ground) for work in works)
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works
     problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed)

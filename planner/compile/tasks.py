@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from planner.compile.candidate import Candidate
     from planner.compile.history import Expense
     from planner.compile.horizon import Horizon
-    from planner.compile.quotas import Quotas, Rows
+    from planner.compile.quota_rows import Rows
+    from planner.compile.quotas import Quotas
     from planner.plan import Placement
     from planner.spec.job import Job
     from planner.spec.policy import Policy

@@ -12,7 +12,6 @@ from planner.spec.cluster import Cluster, Partitions
 from planner.spec.job import Job
 from planner.spec.service import Service
 from planner.spec.snapshot import Snapshot
-from planner.spec.team import Quota, QuotaWindow, Team
 from planner.spec.work import Market, Within, Work
 from planner.specset.model import address_of_spec
 
@@ -47,10 +46,6 @@ def _within(job: Work, *places: Within, required: bool | None = None) -> bool:
     return job.topology is not None and job.topology.within in places and required in {None, job.topology.required}
 
 
-def _parts(quota: Quota) -> tuple[Quota | QuotaWindow, ...]:
-    return (quota, *quota.windows)
-
-
 FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN617", Service, "replicas that are spread evenly", "leave spread out",
           lambda service: service.spread is not None),
@@ -66,13 +61,6 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
     _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
           lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
-    _rule("PLAN605", Team, "a tree of teams", "leave parent out", lambda team: team.parent is not None),
-    _rule("PLAN606", Quota, "a limit on what a team lends", "leave lend out: all of an unused guarantee is lent",
-          lambda quota: any(part.lend is not None and part.lend < quota.guaranteed for part in _parts(quota))),
-    _rule("PLAN607", Quota, "weights", "leave weight out: what is spare goes by worth",
-          lambda quota: any(part.weight not in {None, 1} for part in _parts(quota))),
-    _rule("PLAN608", Quota, "a part of the guarantee kept free for unplanned work", "leave unplanned out",
-          lambda quota: any(part.unplanned for part in _parts(quota))),
     _rule("PLAN609", Job, "elastic replicas", "ask for a fixed number of gpus", lambda job: job.replicas is not None),
     _rule("PLAN610", Work, "topology within a socket or cluster", "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.CLUSTER)),

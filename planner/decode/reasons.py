@@ -13,9 +13,11 @@ from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
 from planner.compile.shape import amount
 from planner.compile.spot import cooling
 from planner.decode.occupancy import Occupancy
+from planner.decode.rowroom import RowRoom
 from planner.decode.slotmask import first, span, starts
 from planner.plan import Unplaced
 from planner.units import Money, format_time
+from solvers.rules import Rule
 
 if TYPE_CHECKING:
     from planner.compile.candidate import Candidate
@@ -32,7 +34,7 @@ class _Scene:
     compiled: Compiled
     occupancy: Occupancy
     empty: Occupancy
-    row_free: tuple[tuple[int, ...], ...]
+    rows: RowRoom
     spent: tuple[int, ...]
     ends: dict[int, int]
 
@@ -57,22 +59,15 @@ def unplaced(
 
 def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
     problem = compiled.problem
-    use = [[0] * problem.slots for _ in problem.rows]
     spent = [0] * len(problem.budgets)
     for each in runs:
-        for charge in each.mode.charges:
-            for slot in range(each.run.start, min(each.run.end, problem.slots)):
-                use[charge.row][slot] += charge.amount
         for at in each.task.budgets:
             spent[at] += _cash_in(compiled, at, each.mode, each.run.start)
     return _Scene(
         compiled=compiled,
         occupancy=Occupancy(problem, runs),
         empty=Occupancy(problem, ()),
-        row_free=tuple(
-            () if row.limit is None else tuple(most - have for most, have in zip(row.limit, taken, strict=True))
-            for row, taken in zip(problem.rows, use, strict=True)
-        ),
+        rows=RowRoom(problem, runs),
         spent=tuple(spent),
         ends={each.at: each.run.end for each in runs},
     )
@@ -112,7 +107,7 @@ def _wait(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mod
         return _no_room(scene, task, candidate, mode, within)
     allowed = room.starts
     for charge in mode.charges:
-        allowed &= _row_starts(scene, charge.row, charge.amount, mode.duration)
+        allowed &= starts(scene.rows.slots_with_room(charge.row, charge.amount), scene.rows.width, mode.duration)
         if not allowed:
             return _row_full(scene, charge.row, charge.amount, candidate)
     return _affordable(scene, work, task, candidate, mode, allowed)
@@ -199,18 +194,13 @@ def _closed(scene: _Scene, mode: Mode, within: int) -> bool:
     return not scene.empty.room(mode, within).starts
 
 
-def _row_starts(scene: _Scene, row: int, amount: int, duration: int) -> int:
-    free = scene.row_free[row]
-    if not free:
-        return -1
-    mask = sum(1 << slot for slot, left in enumerate(free) if left >= amount)
-    return starts(mask, len(free), duration)
-
-
-def _row_full(scene: _Scene, row: int, units: int, candidate: Candidate) -> Refusal:
-    subject = scene.compiled.problem.rows[row].subject
-    most = max(scene.row_free[row])
-    message = f"{subject} has at most {most} left at a time, {units} are needed for the whole run"
+def _row_full(scene: _Scene, charged: int, units: int, candidate: Candidate) -> Refusal:
+    at = scene.rows.tightest(charged, units)
+    row, most = scene.compiled.problem.rows[at], scene.rows.most(charged)
+    message = f"{row.subject} has at most {most} left at a time, {units} are needed for the whole run"
+    if row.rule is Rule.LENDING:
+        fix = "raise lend or lower unplanned in these quotas, or let other work go"
+        return candidate.site.refuse(Code.QUOTA, message, fix)
     return candidate.site.refuse(Code.QUOTA, message, "raise its limit, or let other work of the team go")
 
 

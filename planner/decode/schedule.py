@@ -1,22 +1,26 @@
 """What each team has of each quota from slot to slot: guaranteed, used, borrowed and lent, and one line why.
 
 Devices that nobody is guaranteed are borrowed first; the rest comes from those who leave part of their guarantee
-unused, in proportion to it. Quotas that cover some of the same devices share one account.
+unused, in proportion to what they lend of it. Quotas that cover some of the same devices share one account; within a
+parent's quota those of its children do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from planner.compile.weights import groups
 from planner.decode.spans import windows
 from planner.plan import QuotaSchedule, QuotaWindow
+from planner.units import shared
 
 if TYPE_CHECKING:
     from planner.compile.problem import Compiled
     from planner.compile.quotas import Cell
+    from planner.compile.standing import Holding
     from planner.decode.placed import Placed
 
 
@@ -33,93 +37,96 @@ class _Step:
 def schedules(compiled: Compiled, runs: Sequence[Placed]) -> tuple[QuotaSchedule, ...]:
     """Every quota over the horizon, sorted by team and name."""
     steps: dict[int, list[_Step]] = {}
-    for members, cells in _accounts(compiled):
+    for members, cells in groups(compiled.known):
         steps |= _account(compiled, runs, members, cells)
     found = (_schedule(compiled, at, steps[at]) for at in sorted(steps))
     return tuple(sorted(found, key=lambda schedule: (schedule.team, schedule.quota)))
 
 
-def _accounts(compiled: Compiled) -> Iterator[tuple[list[int], frozenset[Cell]]]:
-    """Groups of quotas that are connected by devices they both cover, with all those devices."""
-    left = list(range(len(compiled.known.covers)))
-    while left:
-        members = [left.pop(0)]
-        cells = set(compiled.known.covers[members[0]].cells)
-        grown = True
-        while grown:
-            joined = [at for at in left if compiled.known.covers[at].cells & cells]
-            left = [at for at in left if at not in joined]
-            members += joined
-            cells = cells.union(*(compiled.known.covers[at].cells for at in joined))
-            grown = bool(joined)
-        yield sorted(members), frozenset(cells)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slot:
+    """One slot of quotas that cover some of the same devices; `below` lists those inside a quota (None: at the top)."""
+
+    held: Mapping[int, Holding]
+    used: Mapping[int, int]
+    below: Mapping[int | None, Sequence[int]]
+
+    def direct(self, at: int) -> int:
+        """What a quota uses that counts in none of those inside it."""
+        return max(0, self.used[at] - sum(self.used[child] for child in self.below.get(at, ())))
+
+    def needed(self, at: int) -> int:
+        """What a quota uses, with all that those inside it keep idle."""
+        return self.direct(at) + sum(self.claimed(child) for child in self.below.get(at, ()))
+
+    def claimed(self, at: int) -> int:
+        """What a quota leaves to nobody else."""
+        return max(self.held[at].kept, self.needed(at))
+
+    def borrowed(self, at: int) -> int:
+        """What a quota needs above its guarantee."""
+        return max(0, self.needed(at) - self.held[at].planned)
+
+    def lendable(self, at: int) -> int:
+        """What a quota leaves of its guarantee."""
+        return max(0, self.held[at].planned - self.claimed(at))
+
+    def lent(self, within: int | None, wanted: int, spare: int) -> dict[int, int]:
+        """Who lends what to cover `wanted` devices, of which `spare` belong to none of the quotas within another one.
+
+        What a parent lends comes first from what its children are not guaranteed, then from them.
+        """
+        members = self.below.get(within, ())
+        parts = [self.lendable(at) for at in members]
+        given = shared(min(max(0, wanted - spare), sum(parts)), parts)
+        lent = dict(zip(members, given, strict=True))
+        for at, amount in zip(members, given, strict=True):
+            children = self.below.get(at, ())
+            more = self.direct(at) + sum(map(self.borrowed, children)) - self.borrowed(at) + amount
+            rest = self.held[at].planned - sum(self.held[child].planned for child in children)
+            lent |= self.lent(at, more, max(0, rest))
+        return lent
 
 
 def _account(
     compiled: Compiled, runs: Sequence[Placed], members: Sequence[int], cells: frozenset[Cell]
 ) -> dict[int, list[_Step]]:
-    slots = compiled.horizon.slots
     use, unowned = _use(compiled, runs, members, cells)
-    capacity = _capacity(compiled, cells)
+    below: dict[int | None, list[int]] = {}
+    for at in members:
+        below.setdefault(compiled.known.parent(at), []).append(at)
     steps: dict[int, list[_Step]] = {at: [] for at in members}
-    for slot in range(slots):
-        guaranteed = [compiled.rows.by_quota[at].guaranteed[slot] for at in members]
-        used = [use[at][slot] for at in members]
-        borrowed = [max(0, have - own) for have, own in zip(used, guaranteed, strict=True)]
-        unused = [max(0, own - have) for have, own in zip(used, guaranteed, strict=True)]
-        spare = max(0, capacity[slot] - sum(guaranteed))
-        lent = shared(min(max(0, sum(borrowed) + unowned[slot] - spare), sum(unused)), unused)
-        for at, *step in zip(members, guaranteed, used, borrowed, lent, strict=True):
-            steps[at].append(_Step(*step))
+    for slot in range(compiled.horizon.slots):
+        now = _Slot(
+            held={at: compiled.rows.by_quota[at].held[slot] for at in members},
+            used={at: use[at][slot] for at in members},
+            below=below,
+        )
+        tops = below.get(None, ())
+        open_now = sum(compiled.rows.capacity[cell][slot] for cell in cells)
+        spare = max(0, open_now - sum(now.held[at].guaranteed for at in tops))
+        lent = now.lent(None, sum(map(now.borrowed, tops)) + unowned[slot], spare)
+        for at in members:
+            steps[at].append(_Step(now.held[at].guaranteed, now.used[at], now.borrowed(at), lent[at]))
     return steps
-
-
-def shared(amount: int, parts: Sequence[int]) -> list[int]:
-    """`amount` divided in proportion to `parts` (at most their sum) in whole numbers, the largest remainders first."""
-    total = sum(parts)
-    if not amount:
-        return [0] * len(parts)
-    given = [amount * part // total for part in parts]
-    order = sorted(range(len(parts)), key=lambda at: (-(amount * parts[at] % total), at))
-    for at in order[: amount - sum(given)]:
-        given[at] += 1
-    return given
 
 
 def _use(
     compiled: Compiled, runs: Sequence[Placed], members: Sequence[int], cells: frozenset[Cell]
 ) -> tuple[dict[int, list[int]], list[int]]:
-    """Devices in use by slot: of each quota that decides for them, and of teams without one here."""
+    """Devices in use by slot: of each quota by its team and those below it, and of teams whom no quota covers here."""
     slots = compiled.horizon.slots
     changes: dict[int | None, list[int]] = {at: [0] * (slots + 1) for at in (*members, None)}
     for each in runs:
         site = each.candidate.site
         if site.position is None or (site.at, site.position) not in cells:
             continue
-        change = changes[compiled.known.home(each.work.job.team, (site.at, site.position))]
-        change[each.run.start] += each.candidate.devices
-        change[min(each.run.end, slots)] -= each.candidate.devices
+        for at in compiled.known.homes(each.work.job.team, (site.at, site.position)) or (None,):
+            changes[at][each.run.start] += each.candidate.devices
+            changes[at][min(each.run.end, slots)] -= each.candidate.devices
     sums = {at: list(accumulate(change))[:-1] for at, change in changes.items()}
     unowned = sums.pop(None)
     return {at: by_slot for at, by_slot in sums.items() if at is not None}, unowned
-
-
-def _capacity(compiled: Compiled, cells: frozenset[Cell]) -> list[int]:
-    """Devices of the cells that are not closed and that nobody else uses, by slot."""
-    slots = compiled.horizon.slots
-    change = [0] * (slots + 1)
-    for at, position in sorted(cells):
-        group = compiled.fleet[at].groups[position]
-        count = group.count
-        for node in compiled.problem.pools[at].nodes:
-            change[0] += count
-            for closure in node.closures:
-                change[min(closure.start, slots)] -= count
-                change[min(closure.end, slots)] += count
-            for taken in node.taken:
-                change[min(taken.start, slots)] -= taken.use[group.resource]
-                change[min(taken.end, slots)] += taken.use[group.resource]
-    return list(accumulate(change))[:-1]
 
 
 def _schedule(compiled: Compiled, at: int, steps: Sequence[_Step]) -> QuotaSchedule:

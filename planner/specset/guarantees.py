@@ -26,6 +26,27 @@ class Claim:
         return self.covers != other.covers or self.line[0] != other.line[0]
 
 
+def line_of(team: str, parents: Mapping[str, str | None]) -> tuple[str, ...]:
+    """The team and all teams above it, from below."""
+    line = [team]
+    while (parent := parents.get(line[-1])) is not None:
+        line.append(parent)
+    return tuple(line)
+
+
+def above(claims: Sequence[Claim]) -> dict[str, str | None]:
+    """For each claim that of the nearest team above which covers all that it does, the narrowest of several."""
+    return {claim.name: _above(claim, claims) for claim in claims}
+
+
+def _above(claim: Claim, claims: Sequence[Claim]) -> str | None:
+    for team in claim.line[1:]:
+        wide = [other for other in claims if other.line[0] == team and claim.covers <= other.covers]
+        if wide:
+            return min(wide, key=lambda other: (len(other.covers), other.name)).name
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
     """Claims that together exceed what they cover: their names and amounts, and the indices of the devices."""

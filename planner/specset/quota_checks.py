@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner.spec.cluster import Cluster
 from planner.spec.team import Quota, QuotaGpus, QuotaWindow, Team
@@ -13,6 +13,9 @@ from planner.specset import guarantees
 from planner.specset.faults import Faults, Item, also
 from planner.specset.tree import Tree
 from planner.when import DAYS, timetable
+
+if TYPE_CHECKING:
+    from planner.specset.model import SpecSet
 
 _MONDAY: Final = 1_704_067_200
 _WEEK_SECONDS: Final = 7 * 86_400
@@ -167,18 +170,17 @@ def claims_of(quotas: Iterable[Quota], teams: Iterable[Team], fleet: Sequence[De
     return tuple(
         guarantees.Claim(
             name=quota.name,
-            line=_line(quota.team, parents),
+            line=guarantees.line_of(quota.team, parents),
             covers=frozenset(index for index, devices in enumerate(fleet) if covers(quota.gpus, devices)),
         )
         for quota in sorted(quotas, key=lambda quota: quota.name)
     )
 
 
-def _line(team: str, parents: Mapping[str, str | None]) -> tuple[str, ...]:
-    line = [team]
-    while (parent := parents.get(line[-1])) is not None:
-        line.append(parent)
-    return tuple(line)
+def quota_parents(specset: SpecSet) -> dict[str, str | None]:
+    """For each quota the one of a team above that contains it."""
+    vendors = {entry.slug: str(entry.vendor) for entry in specset.catalog.accelerators}
+    return guarantees.above(claims_of(specset.quotas, specset.teams, devices_of(specset.clusters, vendors)))
 
 
 def amounts_of(quotas: Sequence[Quota], zone: str) -> Iterator[tuple[str, dict[str, int]]]:

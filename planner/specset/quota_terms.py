@@ -21,6 +21,7 @@ class Terms:
     limit: int | None
     lend: int | None
     weight: int
+    unplanned: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,28 +37,37 @@ class Slots:
 def terms_by_slot(quota: Quota, slots: Slots) -> tuple[Terms, ...]:
     """The terms of a quota in each slot; of two that touch a slot the stricter figure holds."""
     return tuple(
-        Terms(guaranteed=guaranteed or 0, limit=limit, lend=lend, weight=weight or 1)
-        for guaranteed, limit, lend, weight in zip(
-            _figures(quota, slots, quota.guaranteed, lambda window: window.guaranteed),
-            _figures(quota, slots, quota.limit, lambda window: window.limit),
-            _figures(quota, slots, quota.lend, lambda window: window.lend),
-            _figures(quota, slots, quota.weight, lambda window: window.weight),
+        Terms(guaranteed=guaranteed or 0, limit=limit, lend=lend, weight=weight or 1, unplanned=unplanned or 0)
+        for guaranteed, limit, lend, weight, unplanned in zip(
+            _figures(quota, slots, quota.guaranteed, lambda window: window.guaranteed, _smaller),
+            _figures(quota, slots, quota.limit, lambda window: window.limit, _smaller),
+            _figures(quota, slots, quota.lend, lambda window: window.lend, _smaller),
+            _figures(quota, slots, quota.weight, lambda window: window.weight, _smaller),
+            _figures(quota, slots, quota.unplanned, lambda window: window.unplanned, _larger),
             strict=True,
         )
     )
 
 
 def _figures(
-    quota: Quota, slots: Slots, base: int | None, field: Callable[[QuotaWindow], int | None]
+    quota: Quota,
+    slots: Slots,
+    base: int | None,
+    field: Callable[[QuotaWindow], int | None],
+    stricter: Callable[[int | None, int | None], int | None],
 ) -> tuple[int | None, ...]:
     """A figure in each slot; None is no figure at all, and any figure is stricter."""
     if not quota.windows:
         return (base,) * slots.count
     windows = [(window.when, base if field(window) is None else field(window)) for window in quota.windows]
     return when.value_by_slot(
-        windows, base, slots.zone, slots.begin, slot_seconds=slots.seconds, slots=slots.count, stricter=_stricter
+        windows, base, slots.zone, slots.begin, slot_seconds=slots.seconds, slots=slots.count, stricter=stricter
     )
 
 
-def _stricter(one: int | None, other: int | None) -> int | None:
+def _smaller(one: int | None, other: int | None) -> int | None:
     return min((item for item in (one, other) if item is not None), default=None)
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((item for item in (one, other) if item is not None), default=None)

@@ -6,8 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from planner.specset.quota_checks import quota_parents
 from planner.units import ceil_div
-from renderers.kubernetes.terms import Usage, begin_of, calendar_of, usage_of
+from renderers.kubernetes.terms import Calendar, Usage, begin_of, calendar_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,17 +75,21 @@ def _timelines(
     team: str, classes: Sequence[DeviceClass], plan: Plan, specset: SpecSet, usage: Mapping[UsageKey, Usage]
 ) -> Iterator[Timeline]:
     quotas = [quota for quota in specset.quotas if quota.team == team]
+    parents = quota_parents(specset)
     decided: dict[str, list[DeviceClass]] = {quota.name: [] for quota in quotas}
     for place in classes:
         if (quota := deciding(quotas, place)) is not None:
             decided[quota.name].append(place)
     for quota in quotas:
         if decided[quota.name]:
-            yield _timeline(quota, decided[quota.name], plan, usage)
+            below = tuple(sorted(name for name, parent in parents.items() if parent == quota.name))
+            yield _timeline(quota, decided[quota.name], calendar_of(quota, plan, below), plan, usage)
 
 
-def _timeline(quota: Quota, places: Sequence[DeviceClass], plan: Plan, usage: Mapping[UsageKey, Usage]) -> Timeline:
-    calendar, begin = calendar_of(quota, plan), begin_of(plan)
+def _timeline(
+    quota: Quota, places: Sequence[DeviceClass], calendar: Calendar, plan: Plan, usage: Mapping[UsageKey, Usage]
+) -> Timeline:
+    begin = begin_of(plan)
     used = [usage.get((quota.name, place.where.key, place.accelerator.slug), Usage()) for place in places]
     moments = {begin, *calendar.cuts}
     if len(places) > 1:

@@ -52,29 +52,37 @@ def begin_of(plan: Plan) -> int:
     return parse_time(plan.inputs.start, "UTC")
 
 
-def calendar_of(quota: Quota, plan: Plan) -> Calendar:
-    """A quota slot by slot: its guarantee as the plan says, the rest by its windows."""
+def calendar_of(quota: Quota, plan: Plan, below: Iterable[str] = ()) -> Calendar:
+    """A quota slot by slot: its guarantee as the plan says, without those of the quotas `below` it, which have queues
+    of their own; the rest by its windows.
+    """
     slots = Slots(
         zone=plan.inputs.timezone,
         begin=begin_of(plan),
         seconds=plan.inputs.slot_seconds,
         count=plan.inputs.slots,
     )
-    rows = _planned(quota, terms_by_slot(quota, slots), slots, plan)
+    rows = terms_by_slot(quota, slots)
+    if (guaranteed := _guaranteed(quota.name, slots, plan)) is not None:
+        inside = [each for name in below if (each := _guaranteed(name, slots, plan)) is not None]
+        rows = tuple(
+            replace(row, guaranteed=max(0, amount - sum(each[slot] for each in inside)))
+            for slot, (row, amount) in enumerate(zip(rows, guaranteed, strict=True))
+        )
     kept = [slot for slot in range(slots.count) if slot == 0 or rows[slot] != rows[slot - 1]]
     return Calendar(
         cuts=tuple(slots.begin + slot * slots.seconds for slot in kept), terms=tuple(rows[slot] for slot in kept)
     )
 
 
-def _planned(quota: Quota, rows: tuple[Terms, ...], slots: Slots, plan: Plan) -> tuple[Terms, ...]:
-    """The terms with the guarantee that the plan gives, where it says any."""
-    schedule = next((item for item in plan.quota if item.quota == quota.name and item.windows), None)
+def _guaranteed(quota: str, slots: Slots, plan: Plan) -> tuple[int, ...] | None:
+    """The guarantee that the plan gives a quota slot by slot, None where it says none."""
+    schedule = next((item for item in plan.quota if item.quota == quota and item.windows), None)
     if schedule is None:
-        return rows
+        return None
     cuts = [(parse_time(window.start, "UTC") - slots.begin) // slots.seconds for window in schedule.windows]
     values = [int(Fraction(window.guaranteed)) for window in schedule.windows]
-    return tuple(replace(row, guaranteed=values[max(0, bisect_right(cuts, slot) - 1)]) for slot, row in enumerate(rows))
+    return tuple(values[max(0, bisect_right(cuts, slot) - 1)] for slot in range(slots.count))
 
 
 def usage_of(plan: Plan) -> Mapping[UsageKey, Usage]:

@@ -115,10 +115,41 @@ def _dependency(problem: Problem, variables: Variables, model: cp_model.CpModel)
 
 
 def _quota(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
+    into = {row.spill.row for row in problem.rows if row.spill is not None}
     for position, row in enumerate(problem.rows):
-        if row.limit is not None:
+        if row.limit is not None and position not in into:
             for slot, limit in enumerate(row.limit):
                 yield f"{row.rule}/{row.subject}", AtMost(terms=charged(variables, position, slot), upper=limit)
+
+
+def _lending(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
+    """What a row has above a level is a variable that only a limit pushes down, so a lower bound of it is enough."""
+    into = {row.spill.row for row in problem.rows if row.spill is not None}
+    for slot in range(problem.slots):
+        terms = {position: list(charged(variables, position, slot)) for position in _spilling(problem)}
+        for position, use in terms.items():
+            row = problem.rows[position]
+            subject = f"{row.rule}/{row.subject}"
+            if row.limit is not None and position in into:
+                yield subject, AtMost(terms=tuple(use), upper=row.limit[slot])
+            if row.spill is not None:
+                above = row.spill.above[slot]
+                most = max(0, sum(term.coefficient * term.most for term in use) - above)
+                excess = model.new_int_var(0, most, f"{subject} above {above}@{slot}")
+                yield subject, AtMost(terms=(*use, Term(coefficient=-1, variable=excess, most=most)), upper=above)
+                terms[row.spill.row].append(Term(coefficient=1, variable=excess, most=most))
+
+
+def _spilling(problem: Problem) -> list[int]:
+    """The rows that spill or are spilled into, each before the row that it spills into."""
+    order: list[int] = []
+    left = {at: row.spill.row for at, row in enumerate(problem.rows) if row.spill is not None}
+    ends = sorted(set(left.values()) - left.keys())
+    while left:
+        ready = sorted(left.keys() - left.values())
+        order += ready
+        left = {at: row for at, row in left.items() if at not in ready}
+    return order + ends
 
 
 def charged(variables: Variables, row: int, slot: int) -> tuple[Term, ...]:
@@ -181,6 +212,7 @@ POSTERS: Mapping[Rule, Poster] = MappingProxyType(
         Rule.WINDOW: _window,
         Rule.DEPENDENCY: _dependency,
         Rule.QUOTA: _quota,
+        Rule.LENDING: _lending,
         Rule.PRIORITY: _priority,
         Rule.BUDGET: _budget,
         Rule.MARKET: _market,

@@ -7,6 +7,7 @@ import pytest
 from planner.diagnostics import Severity
 from planner.source import SourceFile
 from planner.specset import LoadResult, load, shortfalls
+from tests.builders import a_cluster, a_job, a_pool, a_quota, planned
 
 FLEET = """\
 apiVersion: planner/v1
@@ -75,3 +76,16 @@ def test_a_lost_node_is_a_warning_that_says_who_is_short() -> None:
     assert "10 + 6 = 16 > 8" in warning.summary
     assert "a is guaranteed 10" in warning.help
     assert "b is guaranteed 6" in warning.help
+
+
+def test_while_a_node_is_away_each_guarantee_keeps_its_share_of_what_is_left() -> None:
+    """10 + 6 of 16 become 5 + 3 of 8 until the node is back: nobody takes all because he was first."""
+    fleet = a_cluster(a_pool(nodes=2))
+    away = {"pool": "dc1/h100", "nodes": "h100-0002", "until": "2026-12-01T12:00:00Z"}
+    snapshot = {"apiVersion": "planner/v1", "kind": "Snapshot", "name": "dc1",
+                "taken_at": "2026-12-01T00:00:00Z", "down": [away]}  # fmt: skip
+    quotas = [a_quota("qa", "a", 10), a_quota("qb", "b", 6)]
+    jobs = [a_job(f"{team}{at}", team=team, gpus=1, duration="12h") for team in "ab" for at in range(20)]
+    plan = planned(fleet, *quotas, *jobs, snapshot)
+    for quota, (first, then) in zip(plan.quota, (((5, 5), (10, 10)), ((3, 3), (6, 6))), strict=True):
+        assert [(each.guaranteed, each.used) for each in quota.windows] == [first, then]

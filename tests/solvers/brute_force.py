@@ -128,7 +128,24 @@ class Search:
         after = self.problem.tasks[task].after
         if any(other not in runs or runs[other].end > column.run.start for other in after):
             return False
-        return all(key not in self.room or used[key] + amount <= self.room[key] for key, amount in column.adds)
+        if any(key in self.room and used[key] + amount > self.room[key] for key, amount in column.adds):
+            return False
+        return not any(row.spill for row in self.problem.rows) or self._spills_fit(used + Counter(dict(column.adds)))
+
+    def _spills_fit(self, used: Counter[tuple[object, ...]]) -> bool:
+        return all(
+            row.limit is None or self._use(at, slot, used) <= row.limit[slot]
+            for at, row in enumerate(self.problem.rows)
+            for slot in range(self.problem.slots)
+        )
+
+    def _use(self, at: int, slot: int, used: Counter[tuple[object, ...]]) -> int:
+        """What is charged to a row and what spills into it, one within the other."""
+        return used["row", at, slot] + sum(
+            max(0, self._use(other, slot, used) - row.spill.above[slot])
+            for other, row in enumerate(self.problem.rows)
+            if row.spill is not None and row.spill.row == at
+        )
 
     def _bonus(self, used: Counter[tuple[object, ...]]) -> int:
         return sum(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from solvers.check import check, value
-from solvers.problem import Budget, Charge, Closure, Mode, Node, Part, Pool, Previous, Problem, Row, Taken, Task
+from solvers.problem import Budget, Charge, Closure, Mode, Node, Part, Pool, Previous, Problem, Row, Spill, Taken, Task
 from solvers.rules import Rule
 from solvers.solution import Assignment, Proof, Solution
 from solvers.split import split
@@ -26,10 +26,10 @@ def problems(draw: st.DrawFn) -> Problem:
     """A problem of 1 to 4 tasks on 1 or 2 pools, with rows and budgets."""
     slots = draw(SLOTS)
     pools = tuple(draw(_pool(slots, at)) for at in range(draw(st.integers(1, 2))))
-    rows = tuple(draw(_row(slots, at)) for at in range(draw(st.integers(0, 2))))
+    rows = _spilling(draw, slots, tuple(draw(_row(slots, at)) for at in range(draw(st.sampled_from((0, 1, 2, 3, 2))))))
     budgets = tuple(draw(_budget(slots, at)) for at in range(draw(st.integers(0, 1))))
     count = draw(st.sampled_from((3, 4, 2, 4, 3, 1)))
-    tasks = tuple(draw(_task(slots, pools, len(rows), len(budgets), at, count)) for at in range(count))
+    tasks = tuple(draw(_task(slots, pools, rows, len(budgets), at, count)) for at in range(count))
     problem = Problem(slots=slots, pools=pools, tasks=tasks, rows=rows, budgets=budgets)
     for at in range(count):
         problem = _going_on(problem, at) if draw(ONE_IN_FIVE) else problem
@@ -100,6 +100,22 @@ def _row(draw: st.DrawFn, slots: int, at: int) -> Row:
     return Row(rule=rule, subject=f"row{at}", limit=limit, guarantee=guarantee, bonus_micros=draw(MONEY))
 
 
+def _spilling(draw: st.DrawFn, slots: int, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Sometimes the rows before the last spill into the last one, or each into the next."""
+    if len(rows) < 2 or not draw(st.booleans()):
+        return rows
+    chained = draw(st.booleans())
+    made: list[Row] = []
+    for at, row in enumerate(rows):
+        above = tuple(draw(st.sampled_from((0, 1, 2, 3))) for _ in range(slots))
+        spill = Spill(row=at + 1 if chained else len(rows) - 1, above=above) if at + 1 < len(rows) else None
+        if at and (chained or spill is None):
+            made.append(replace(row, guarantee=None, bonus_micros=0, spill=spill))
+        else:
+            made.append(replace(row, spill=spill))
+    return tuple(made)
+
+
 @st.composite
 def _budget(draw: st.DrawFn, slots: int, at: int) -> Budget:
     start = draw(st.integers(0, slots - 1))
@@ -108,7 +124,7 @@ def _budget(draw: st.DrawFn, slots: int, at: int) -> Budget:
 
 
 @st.composite
-def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
+def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: tuple[Row, ...], at: int) -> Mode:
     pool = draw(st.integers(0, len(pools) - 1))
     width, nodes = len(pools[pool].resources), len(pools[pool].nodes)
     parts = tuple(
@@ -120,7 +136,8 @@ def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
         for _ in range(draw(st.sampled_from((1, 1, 2, 1) if nodes > 1 else (1,))))
     )
     duration = draw(st.sampled_from((2, 1, 3, 2, 1, 4)))
-    charged = draw(st.lists(st.integers(0, rows - 1), max_size=2)) if rows else []
+    most = 1 if any(row.spill for row in rows) else 2
+    charged = draw(st.lists(st.integers(0, len(rows) - 1), max_size=most)) if rows else []
     charges = tuple(Charge(row=row, amount=draw(st.integers(0, 4))) for row in charged)
     tiers = len(pools[pool].tiers)
     eligible = draw(st.none() | st.none() | st.sets(st.integers(0, nodes - 1), min_size=1).map(sorted).map(tuple))
@@ -136,14 +153,16 @@ def _mode(draw: st.DrawFn, pools: tuple[Pool, ...], rows: int, at: int) -> Mode:
         earliest=draw(st.sampled_from((0, 0, 0, 0, 1))),
         latest=draw(st.integers(0, 3)) if draw(ONE_IN_FIVE) else None,
         charges=charges,
-        home=draw(st.none() | st.integers(0, rows - 1)) if rows else None,
+        home=draw(st.none() | st.integers(0, len(rows) - 1)) if rows else None,
         nodes=eligible,
         within=draw(st.none() | st.integers(0, tiers - 1)) if tiers else None,
     )
 
 
 @st.composite
-def _task(draw: st.DrawFn, slots: int, pools: tuple[Pool, ...], rows: int, budgets: int, at: int, count: int) -> Task:
+def _task(
+    draw: st.DrawFn, slots: int, pools: tuple[Pool, ...], rows: tuple[Row, ...], budgets: int, at: int, count: int
+) -> Task:
     modes = tuple(draw(_mode(pools, rows, place)) for place in range(draw(st.sampled_from((1, 1, 2)))))
     earliest = draw(st.sampled_from((0, 0, 1, 0, 2, 0)))
     task = Task(

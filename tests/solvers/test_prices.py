@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from solvers.arrays import tables_of
 from solvers.closing import close
 from solvers.prices import Market, Prices, Quote, free_prices, lawful, market_of, quote, raise_prices
-from solvers.problem import Problem
+from solvers.problem import Problem, Spill
 from tests.solvers.brute_force import optimum
 from tests.solvers.builders import a_budget, a_mode, a_node, a_pool, a_previous, a_problem, a_row, a_task
 from tests.solvers.strategies import problems
@@ -101,6 +101,19 @@ def test_a_guarantee_is_a_subsidy_up_to_its_bonus() -> None:
     assert quote(market, free_prices(market)).bound == 1_000 + 3 * 5 * 8
     raised = raise_prices(market, quote(market, free_prices(market)), 1_030, 200, _go_on)
     assert 1_080 <= raised.bound <= 1_090
+
+
+def test_what_a_team_keeps_has_a_price_of_its_own() -> None:
+    """Of 8 devices one team keeps 3, so of others' runs of 2 devices two and a half fit in each of 4 pairs of slots."""
+    keeper = a_row(subject="keeper", spill=Spill(row=1, above=(3,) * 8))
+    others = tuple(a_task(a_mode(2, charges=((1, 2),)), worth_micros=1_000) for _ in range(12))
+    owner = a_task(a_mode(3, charges=((0, 3),)), worth_micros=1_000)
+    market = _market(a_problem(*others, owner, rows=(keeper, a_row((5,) * 8, subject="all"))))
+    raised = raise_prices(market, quote(market, free_prices(market)), 9_000, 300, _go_on)
+    closing = close(market, raised, goal=9_000, columns=300, rounds=8)
+    assert closing is not None
+    assert 11_000 <= closing.quote.bound <= 11_060
+    assert (closing.quote.prices.row[0] <= closing.quote.prices.row[1]).all()
 
 
 def test_prices_beyond_the_law_are_brought_back() -> None:

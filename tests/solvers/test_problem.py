@@ -6,8 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from solvers.problem import LARGEST, Charge, Problem
+from solvers.problem import LARGEST, Charge, Problem, Row, Spill
 from tests.solvers.builders import a_mode, a_node, a_part, a_pool, a_previous, a_problem, a_row, a_taken, a_task
+
+
+def spilling(into: int, steps: int = 8) -> Row:
+    """A row of which all spills."""
+    return a_row(spill=Spill(row=into, above=(0,) * steps))
+
 
 NODE = a_node(8, taken=(a_taken(0, 1, 2, 3),))
 
@@ -44,6 +50,18 @@ NODE = a_node(8, taken=(a_taken(0, 1, 2, 3),))
         (lambda: a_problem(rows=(a_row((1,) * 7),)), "row row needs 8 steps of at least 0, has 7"),
         (lambda: a_problem(rows=(a_row(guarantee=(-1,) * 8),)), "row row needs 8 steps of at least 0, has 8"),
         (lambda: a_problem(rows=(a_row(bonus=-1),)), "row row has a bonus of -1 micros, expected at least 0"),
+        (lambda: a_problem(rows=(spilling(1),)), r"rows spill into \[1\], of which one is none of 1"),
+        (lambda: a_problem(rows=(spilling(0),)), "row row spills into itself"),
+        (lambda: a_problem(rows=(spilling(1), spilling(0))), "row row spills into itself"),
+        (lambda: a_problem(rows=(spilling(1, steps=7), a_row())), "row row needs 8 steps of at least 0, has 7"),
+        (
+            lambda: a_problem(rows=(spilling(1), a_row(guarantee=(1,) * 8, subject="all"))),
+            "row all has a guarantee, and others spill into it",
+        ),
+        (
+            lambda: a_problem(a_task(a_mode(charges=((0, 1), (1, 1)))), rows=(spilling(1), a_row())),
+            "mode mode of task t0 charges two rows that lead into one",
+        ),
         (lambda: a_problem(a_task(worth_micros=LARGEST // 2)), "its numbers can add up to"),
     ],
 )

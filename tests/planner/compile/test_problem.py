@@ -120,7 +120,7 @@ def test_a_job_earns_the_same_bonus_on_a_slower_model() -> None:
 
 
 def test_a_more_specific_quota_decides_what_is_guaranteed_and_both_limits_hold() -> None:
-    wide = a_quota("wide", guaranteed=2, limit=6, gpus={"vendor": "nvidia"})
+    wide = a_quota("wide", guaranteed=6, limit=6, gpus={"vendor": "nvidia"})
     narrow = a_quota("narrow", guaranteed=4, limit=8, gpus={"pool": "dc1/h100"})
     compiled = compile_specs(a_cluster(a_pool(), a_pool("l40s", model="l40s")), wide, narrow, a_job(gpus=1))
     subjects = [row.subject for row in compiled.problem.rows]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.decode.schedule import shared
+from planner import pipeline
 from planner.plan import Plan
-from tests.builders import Document, a_cluster, a_job, a_pool, a_quota, planned
+from planner.units import format_time, shared
+from tests.builders import HOUR, START, Document, a_cluster, a_job, a_policy, a_pool, a_quota, a_team, loaded, planned
 
 
 def windows(plan: Plan, quota: str) -> list[tuple[object, ...]]:
@@ -71,3 +72,63 @@ def test_shares_are_whole_fit_their_parts_and_add_up(parts: list[int], data: st.
 )
 def test_the_largest_remainder_gets_the_odd_one(amount: int, parts: list[int], expected: list[int]) -> None:
     assert shared(amount, parts) == expected
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[list[Document], dict[str, int]]:
+    """Teams a and b under top, and c beside it, on 8 devices for four hours; and what each quota guarantees."""
+    below = {"a": draw(st.integers(0, 3)), "b": draw(st.integers(0, 2))}
+    own = {**below, "top": sum(below.values()) + draw(st.integers(0, 1))}
+    own["c"] = draw(st.integers(0, 8 - own["top"]))
+    quotas = [
+        a_quota(
+            f"q{team}",
+            team,
+            amount,
+            **({"lend": draw(st.integers(0, amount))} if draw(st.booleans()) else {}),
+            unplanned=draw(st.integers(0, min(1, amount))) if team == "c" else 0,
+        )
+        for team, amount in own.items()
+    ]
+    made = [
+        a_job(
+            f"j{number}",
+            team=draw(st.sampled_from(("a", "b", "c", "top", "out"))),
+            gpus=draw(st.integers(1, 3)),
+            duration=f"{draw(st.integers(1, 4))}h",
+            priority=draw(st.sampled_from(("P1", "P2", "P3"))),
+        )
+        for number in range(draw(st.integers(1, 9)))
+    ]
+    teams = [a_team("top"), a_team("a", parent="top"), a_team("b", parent="top")]
+    return [a_policy(length="4h"), a_cluster(), *teams, *quotas, *made], own
+
+
+@settings(max_examples=60)
+@given(trees())
+def test_who_has_borrows_and_lends_adds_up_in_every_slot(case: tuple[list[Document], dict[str, int]]) -> None:
+    documents, own = case
+    plan = pipeline.plan(loaded(*documents), start=START, budget=0).plan
+    kept = {each["team"]: each for each in documents if each["kind"] == "Quota"}
+    for slot in range(4):
+        now = format_time(START + slot * HOUR)
+        use = {team: 0 for team in ("a", "b", "c", "top", "out")}
+        for placement in plan.placements:
+            if placement.start <= now < placement.finish:
+                use[placement.team] += placement.gpus
+        use["top"] += use["a"] + use["b"]
+        idle = {each: max(0, own[each] - kept[each].get("lend", 8) - use[each]) for each in ("a", "b")}
+        need = use | {"top": use["top"] + sum(idle.values())}
+        told = {each.team: window for each in plan.quota for window in each.windows if window.start <= now < window.end}
+        free = {team: kept[team].get("unplanned", 0) for team in own}
+        for team, window in told.items():
+            inside = own[team] - free[team]
+            assert (window.guaranteed, window.used) == (own[team], use[team])
+            assert window.borrowed == max(0, need[team] - inside)
+            assert window.lent == window.reclaimable <= max(0, min(inside - need[team], kept[team].get("lend", 8)))
+        direct = use["top"] - use["a"] - use["b"]
+        spare = 8 - own["top"] - own["c"]
+        taken = told["top"].borrowed + told["c"].borrowed + use["out"]
+        assert told["top"].lent + told["c"].lent == max(0, taken - spare)
+        inner = told["a"].borrowed + told["b"].borrowed + direct + told["top"].lent - told["top"].borrowed
+        assert told["a"].lent + told["b"].lent == max(0, inner - (own["top"] - own["a"] - own["b"]))
