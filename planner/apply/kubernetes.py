@@ -30,7 +30,7 @@ WAITING_QUEUE: Final = "planner.dev/queue"
 """Where a version of Kueue that knows no gates finds the queue that work joins when it is released."""
 CREATED_ONCE: Final = frozenset({"Job", "JobSet", "TrainJob", "PyTorchJob", "MPIJob", "RayJob"})
 """Work that is created suspended."""
-_WORK: Final = CREATED_ONCE | {"Deployment", "StatefulSet", "LeaderWorkerSet", "Pod", "PodGroup"}
+_WORK: Final = CREATED_ONCE | {"Deployment", "InferenceService", "StatefulSet", "LeaderWorkerSet", "Pod", "PodGroup"}
 _CHANGEABLE: Final = ("activeDeadlineSeconds", "backoffLimit")
 _REF: Final = re.compile(r"([A-Z][A-Za-z]*(?:\.v[0-9a-z]+\.[a-z0-9.-]+)?)/([a-z0-9-]*)/([a-z0-9][a-z0-9.-]*)")
 _QUEUE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")

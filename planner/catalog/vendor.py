@@ -28,7 +28,8 @@ class VendorFacts:
     number of a render node: `render_base` plus the device's index where the pool does not list them.
     `visible_devices` is the one variable that selects devices: a job gets this and no other vendor's.
     `driver_minimums` pairs a toolkit's major version with the oldest driver that runs it.
-    `image_words` are this project's own convention, not a vendor's.
+    `use_metrics` are the gauges by which the vendor's exporter tells how busy a device is, the best first, each with
+    what makes percents of its values. `image_words` are this project's own convention, not a vendor's.
     """
 
     vendor: Vendor
@@ -71,6 +72,7 @@ class VendorFacts:
     software_key: str | None
     driver_key: str | None
     driver_minimums: tuple[tuple[str, str], ...]
+    use_metrics: tuple[tuple[str, int], ...]
     sources: tuple[str, ...]
 
 

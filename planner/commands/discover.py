@@ -68,10 +68,9 @@ class _Wanted:
             "--model", "models", multiple=True, metavar="WORD=MODEL",
             help="Of a cluster: the model that its word for a card means, e.g. h100=h100-sxm5-80gb.",
         ),
-        click.option(
-            "--usage", multiple=True, type=_FILE, metavar="FILE",
-            help="Of a cluster: an answer of Prometheus about the use of devices; tells which are idle.",
-        ),
+        options.prometheus,
+        options.window,
+        options.usage,
         click.option("--at", metavar="TIME", help="When FILES of a cluster were written; now is this moment."),
         options.formats("text", "json"),
     ),
@@ -103,17 +102,19 @@ def command(files: tuple[Path, ...], merge: bool, node: str, root: Path, form: s
 
 def _cluster(files: tuple[Path, ...], merge: bool, node: str, form: str, colour: str, **wanted: Any) -> Exit:
     from planner.commands.discovering import ClusterWish, cluster
+    from planner.commands.metering import Meters
 
+    meters = Meters(prometheus=wanted.pop("prometheus"), window=wanted.pop("window"), files=wanted.pop("usage"))
     if merge or node or wanted.pop("back_end") or form == "json":
         raise click.UsageError("--from reads a cluster; leave out --merge, --node, --backend and --format json")
     if wanted["check"] and wanted["target"] is None and wanted["teams"] is None:
         raise click.UsageError("--check needs --write FILE or --teams FILE: the file to compare with")
     _require_name(wanted["name"])
-    return cluster(ClusterWish(files=files, colour=colour, **wanted))
+    return cluster(ClusterWish(files=files, colour=colour, meters=meters, **wanted))
 
 
 def _host_goal(
-    target: Path | None, check: bool, name: str, back_end: str | None, specs: Path, **clusters: Any
+    target: Path | None, check: bool, name: str, back_end: str | None, specs: Path, window: str, **clusters: Any
 ) -> _Wanted:
     given = [f"--{key.removesuffix('s') if key == 'models' else key}" for key, value in clusters.items() if value]
     if given:

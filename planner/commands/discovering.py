@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from planner.catalog import Catalog
-    from planner.discovery.found import ClusterFacts, Text
+    from planner.commands.metering import Meters
+    from planner.discovery.found import ClusterFacts
     from planner.discovery.merge import Fleet
     from planner.discovery.models import Models
     from planner.discovery.snapshot import NodeHome, Taken
@@ -38,7 +39,7 @@ class ClusterWish:
     check: bool
     models: tuple[str, ...]
     at: str | None
-    usage: tuple[Path, ...]
+    meters: Meters
     colour: str
 
 
@@ -58,7 +59,7 @@ def cluster(wish: ClusterWish) -> Exit:
     teams = _team_text(wish, facts)
     taken = _snapshot(wish, facts, specs, taken_at)
     _listed("Not written", (*facts.untold, *taken.untold))
-    _listed("Measured use", _used(wish, facts))
+    _listed("Measured use", _used(wish, facts, taken_at))
     if wish.target is None and wish.teams is None and wish.snapshot is None:
         console.out(f"\n# Specs; --write, --teams and --snapshot put them into files.\n{specs.text}")
         console.out("".join(f"---\n{text}" for text in (teams.text, _dumped(taken)) if text))
@@ -81,6 +82,7 @@ def moment(wish: ClusterWish) -> int:
 
 
 def _facts(wish: ClusterWish, models: Models, taken_at: int) -> ClusterFacts:
+    from planner.commands.texts import text_of_file
     from planner.discovery.backends import BACK_ENDS
     from planner.discovery.running import outputs
 
@@ -90,20 +92,6 @@ def _facts(wish: ClusterWish, models: Models, taken_at: int) -> ClusterFacts:
     texts, failed = outputs(back_end.commands, back_end.absent)
     facts = back_end.read(texts, models, taken_at)
     return replace(facts, untold=(*failed, *facts.untold))
-
-
-def text_of_file(path: Path) -> Text:
-    """The bytes of a file, however they are spelled; `UsageError` where it cannot be read."""
-    from planner.discovery.found import FILE_BYTES, Text
-
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(FILE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror or error}") from None
-    if len(data) > FILE_BYTES:
-        raise UsageError(f"'{path}' is larger than {FILE_BYTES >> 20} MiB")
-    return Text(name=str(path), data=data)
 
 
 def before(target: Path) -> SourceFile | None:
@@ -172,10 +160,10 @@ def _dumped(taken: Taken) -> str:
     return text_of((taken.document,))
 
 
-def _used(wish: ClusterWish, facts: ClusterFacts) -> tuple[str, ...]:
-    from planner.discovery.usage import measured, told
+def _used(wish: ClusterWish, facts: ClusterFacts, taken_at: int) -> tuple[str, ...]:
+    from planner.discovery.usage import told
 
-    return told(facts.uses, measured(map(text_of_file, wish.usage)))
+    return told(facts.uses, wish.meters.measured(taken_at))
 
 
 def _listed(title: str, sentences: tuple[str, ...]) -> None:

@@ -90,6 +90,17 @@ specs = click.option(
     "--specs", default=Path("specs"), show_default=True, type=click.Path(path_type=Path), metavar="PATH",
     help="Where the specs are, in the files and in every commit.",
 )  # fmt: skip
+prometheus = click.option(
+    "--prometheus", metavar="URL",
+    help="Ask this Prometheus how busy devices were, e.g. http://prometheus:9090; metrics of DCGM's or AMD's exporter.",
+)  # fmt: skip
+window = click.option(
+    "--window", default="7d", show_default=True, metavar="TIME", help="How far back --prometheus is asked to look."
+)
+usage = click.option(
+    "--usage", multiple=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="An answer of Prometheus about the use of devices in percent, where it is not asked from here.",
+)  # fmt: skip
 enforce = click.option(
     "--enforce", is_flag=True, help="Exit with 6 when the plan does more to what runs than Policy.safety allows."
 )

@@ -15,9 +15,13 @@ _UTC: Final = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "SLURM_TIME_FORMAT": "standard"
 
 
 def outputs(
-    commands: Sequence[Sequence[str]], absent: str = "", environment: Mapping[str, str] | None = None
+    commands: Sequence[Sequence[str]],
+    absent: str = "",
+    environment: Mapping[str, str] | None = None,
+    *,
+    needed: int = 1,
 ) -> tuple[tuple[Text, ...], tuple[str, ...]]:
-    """What the commands print, and a sentence for each that failed; the first must work, else `PlannerError`.
+    """What the commands print, and a sentence for each that failed; the first `needed` must work, else `PlannerError`.
 
     A failure in whose message `absent` stands means that there is nothing of the kind, which is no trouble.
     """
@@ -25,7 +29,7 @@ def outputs(
     untold: list[str] = []
     for position, command in enumerate(commands):
         data, trouble = _output(command, dict(os.environ if environment is None else environment) | _UTC)
-        if trouble and position == 0:
+        if trouble and position < needed:
             raise PlannerError(f"'{' '.join(command)}' failed: {trouble}")
         if trouble and absent and absent in trouble:
             continue

@@ -40,7 +40,7 @@ def gang_of(tree: Tree) -> Gang:
 
 def _job(tree: Tree) -> Gang:
     return Gang(
-        parts=_parts(tree, [(("spec", "template"), _count(tree["spec"]))]),
+        parts=parts_of(tree, [(("spec", "template"), _count(tree["spec"]))]),
         suspend=("spec", "suspend"),
         limit=("spec", "activeDeadlineSeconds"),
         counts=(("spec", "completions"), ("spec", "parallelism")),
@@ -61,7 +61,7 @@ def _jobset(tree: Tree) -> Gang:
         )
         for index, job in enumerate(jobs)
     ]
-    parts = _parts(tree, templates)
+    parts = parts_of(tree, templates)
     at: Path = parts[0].path[:-1] if len(parts) == 1 else ()
     return Gang(
         parts=parts,
@@ -79,7 +79,19 @@ def _pytorchjob(tree: Tree) -> Gang:
         for role, each in replicas.items()
     ]
     return Gang(
-        parts=_parts(tree, templates),
+        parts=parts_of(tree, templates),
+        suspend=("spec", "runPolicy", "suspend"),
+        limit=("spec", "runPolicy", "activeDeadlineSeconds"),
+    )
+
+
+def _mpijob(tree: Tree) -> Gang:
+    replicas = tree["spec"].get("mpiReplicaSpecs", {})
+    templates: list[tuple[Path, int]] = [
+        (("spec", "mpiReplicaSpecs", role, "template"), int(each.get("replicas", 1))) for role, each in replicas.items()
+    ]
+    return Gang(
+        parts=parts_of(tree, templates),
         suspend=("spec", "runPolicy", "suspend"),
         limit=("spec", "runPolicy", "activeDeadlineSeconds"),
     )
@@ -92,7 +104,7 @@ def _rayjob(tree: Tree) -> Gang:
         (("spec", "rayClusterSpec", "workerGroupSpecs", index, "template"), int(group.get("replicas", 1)))
         for index, group in enumerate(cluster.get("workerGroupSpecs", []))
     ]
-    return Gang(parts=_parts(tree, templates), suspend=("spec", "suspend"), limit=("spec", "activeDeadlineSeconds"))
+    return Gang(parts=parts_of(tree, templates), suspend=("spec", "suspend"), limit=("spec", "activeDeadlineSeconds"))
 
 
 def _trainjob(tree: Tree) -> Gang:
@@ -103,6 +115,7 @@ _READERS: Final[Mapping[str, Callable[[Tree], Gang]]] = MappingProxyType(
     {
         "Job": _job,
         "JobSet": _jobset,
+        "MPIJob": _mpijob,
         "PyTorchJob": _pytorchjob,
         "RayJob": _rayjob,
         "TrainJob": _trainjob,
@@ -111,7 +124,7 @@ _READERS: Final[Mapping[str, Callable[[Tree], Gang]]] = MappingProxyType(
 KINDS_WITH_TEMPLATES: Final = frozenset(_READERS)
 
 
-def _parts(tree: Tree, templates: list[tuple[Path, int]]) -> tuple[Part, ...]:
+def parts_of(tree: Tree, templates: list[tuple[Path, int]]) -> tuple[Part, ...]:
     """The parts that ask for devices; where none does, the only part that there is."""
     with_devices = tuple(_with_devices(tree, templates))
     if with_devices or len(templates) != 1:

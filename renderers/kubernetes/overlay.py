@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.diagnostics import Diagnostic, Related, Severity, SpecError
-from renderers.kubernetes.gangs import Gang, domains, gang_of
+from renderers.kubernetes.gangs import Gang, Part, domains, gang_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,21 +108,24 @@ def laid_over(template: ManifestTemplate, spec_place: Place, made: Tree, pod: Tr
     Raises `SpecError` with every place where the two contradict each other.
     """
     overlay = Overlay(template=template, spec_place=spec_place, tree=copy.deepcopy(template.tree))
-    if template.tree.get("apiVersion") != made["apiVersion"]:
-        overlay.conflict(
-            ("apiVersion",), f"apiVersion is {template.tree.get('apiVersion')}", f"only {made['apiVersion']}"
-        )
+    return lay(overlay, made["apiVersion"], made["kind"], lambda: _lay(overlay, made, pod, count))
+
+
+def lay(overlay: Overlay, api: str, kind: str, act: Callable[[], None]) -> Overlay:
+    """Do what changes the overlay of an object of that API and kind; `SpecError` where anything contradicts it."""
+    if (seen := overlay.tree.get("apiVersion")) != api:
+        overlay.conflict(("apiVersion",), f"apiVersion is {seen}", f"only {api} is read")
     try:
-        _lay(overlay, made, pod, count)
+        act()
     except (AttributeError, KeyError, TypeError, ValueError):
-        overlay.conflict((), "the object does not have the shape of its kind", f"a {made['kind']} is needed")
+        overlay.conflict((), "the object does not have the shape of its kind", f"a {kind} is needed")
     if overlay.faults:
         raise SpecError(overlay.faults)
     return overlay
 
 
 def _lay(overlay: Overlay, made: Tree, pod: Tree, count: int) -> None:
-    _metadata(overlay, made["metadata"])
+    lay_metadata(overlay, made["metadata"])
     gang = gang_of(overlay.tree)
     overlay.put(gang.suspend, True)
     if gang.limit is not None:
@@ -134,7 +138,8 @@ def _lay(overlay: Overlay, made: Tree, pod: Tree, count: int) -> None:
         _gang(overlay, gang, pod, count)
 
 
-def _metadata(overlay: Overlay, made: Tree) -> None:
+def lay_metadata(overlay: Overlay, made: Tree) -> None:
+    """Lay name, namespace, labels and annotations over those of the object."""
     overlay.agree(("metadata", "namespace"), made["namespace"])
     overlay.put(("metadata", "name"), made["name"])
     overlay.merge(("metadata", "labels"), made["labels"])
@@ -170,14 +175,29 @@ def _gang(overlay: Overlay, gang: Gang, pod: Tree, count: int) -> None:
     elif held != count:
         overlay.conflict((*gang.counts, gang.parts[0].path)[0], f"{held} pods with devices", f"the plan has {count}")
     for part in gang.parts:
-        _pod(overlay, part.path, part.container, pod)
+        lay_pod(overlay, places_of(part), pod)
 
 
-def _pod(overlay: Overlay, path: Path, index: int, made: Tree) -> None:
-    spec = made["spec"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodPlaces:
+    """Where an object keeps the parts of a pod: its labels and annotations, its fields, and the container at work."""
+
+    marks: Path
+    spec: Path
+    container: Path
+
+
+def places_of(part: Part) -> PodPlaces:
+    """The places of a pod template."""
+    spec = (*part.path, "spec")
+    return PodPlaces(marks=(*part.path, "metadata"), spec=spec, container=(*spec, "containers", part.container))
+
+
+def lay_pod(overlay: Overlay, places: PodPlaces, made: Tree) -> None:
+    """Lay the placement and the container of the pod `made` over the pod at `places`."""
+    spec, inside = made["spec"], places.spec
     for kind in ("labels", "annotations"):
-        overlay.merge((*path, "metadata", kind), made["metadata"][kind])
-    inside = (*path, "spec")
+        overlay.merge((*places.marks, kind), made["metadata"][kind])
     overlay.merge((*inside, "nodeSelector"), spec.get("nodeSelector", {}))
     if "subdomain" in spec and overlay.at((*inside, "subdomain")) is None:
         overlay.put((*inside, "subdomain"), spec["subdomain"])
@@ -188,11 +208,11 @@ def _pod(overlay: Overlay, path: Path, index: int, made: Tree) -> None:
     for key in ("tolerations", "imagePullSecrets"):
         overlay.append((*inside, key), spec.get(key, ()), lambda old, item: bool(old == item))
     overlay.append((*inside, "resourceClaims"), spec.get("resourceClaims", ()), _same_name)
-    _container(overlay, inside, index, spec)
+    _container(overlay, inside, places.container, spec)
 
 
-def _container(overlay: Overlay, inside: Path, index: int, spec: Tree) -> None:
-    path, made = (*inside, "containers", index), spec["containers"][0]
+def _container(overlay: Overlay, inside: Path, path: Path, spec: Tree) -> None:
+    made = spec["containers"][0]
     for key in ("image", "command"):
         if made.get(key):
             overlay.put((*path, key), made[key])

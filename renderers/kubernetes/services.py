@@ -14,6 +14,7 @@ from renderers.kubernetes.naming import HOSTNAME, dns_label, label_value
 from renderers.kubernetes.pod import ADDRESS, PodStyle, affinity_of, pod_of
 from renderers.kubernetes.priorities import priority_class
 from renderers.kubernetes.scene import namespace_of, queue_of
+from renderers.kubernetes.serving_overlay import SERVED, served_over
 from renderers.manifest import Manifest
 from renderers.refusal import Unsupported
 
@@ -52,8 +53,12 @@ def replicas_object(made: ReplicaSet, team: Team, flavor: Flavor, count: int) ->
         },
         "spec": _groups(made, pod, count) if payload.is_gang else _deployment(name, pod, count),
     }
+    changes: Sequence[str] = ()
+    if made.template is not None:
+        overlay = served_over(made.template, made.spec_place, tree, pod)
+        tree, changes = overlay.tree, overlay.changes
     path = f"{payload.cluster.name}/{namespace}/{tree['kind'].lower()}-{name}.yaml"
-    return Manifest(path=path, text=document(tree), addresses=(payload.address,))
+    return Manifest(path=path, text=document(tree, changes=changes), addresses=(payload.address,))
 
 
 def _name(text: str, team: Team) -> str:
@@ -107,6 +112,7 @@ def _pod(made: ReplicaSet, flavor: Flavor, team: Team, name: str) -> Tree:
         priority_class=admission.priority_class,
         labels=((SERVICE, _name(service.name, team)), *admission.pod_labels),
         annotations=admission.pod_annotations,
+        needs_image=made.template is None,
     )
     pod = pod_of(payload, name, style)
     spec = pod["spec"]
@@ -167,8 +173,14 @@ def fixed_objects(sets: Sequence[ReplicaSet], teams: dict[str, Team]) -> Iterato
             "metadata": {"name": name, **metadata},
             "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {SERVICE: label}}},
         }
-        yield Manifest(path=f"{folder}/service-{name}.yaml", text=document(front), addresses=(address,))
+        if not _has_front(members[0]):
+            yield Manifest(path=f"{folder}/service-{name}.yaml", text=document(front), addresses=(address,))
         yield Manifest(path=f"{folder}/poddisruptionbudget-{name}.yaml", text=document(budget), addresses=(address,))
+
+
+def _has_front(made: ReplicaSet) -> bool:
+    """Whether somebody else makes the Service before the replicas."""
+    return made.template is not None and SERVED[made.template.tree["kind"]].has_front
 
 
 def _front(label: str, members: Sequence[ReplicaSet]) -> dict[str, str]:
@@ -180,4 +192,5 @@ def _front(label: str, members: Sequence[ReplicaSet]) -> dict[str, str]:
 
 
 def _port(service: Service) -> Tree:
-    return {"name": _PORT, "port": service.port, "targetPort": _PORT}
+    """The port by its name; in an object of a user it may have another, and has its number in any case."""
+    return {"name": _PORT, "port": service.port, "targetPort": service.port if service.template else _PORT}

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.plan import NodeUse, Placement
 from planner.spec.job import Job
 from planner.spec.work import Work
+from planner.specset.manifests import manifest_template
 from planner.units import parse_time
+from renderers.kubernetes.limits import is_manifest
+from renderers.kubernetes.serving_overlay import SERVED
 from renderers.payload import payload_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from planner.diagnostics import Place
     from planner.plan import Plan, Segment, ServicePlan, ServiceStep
     from planner.spec.cluster import Cluster
     from planner.spec.service import Service
     from planner.specset import SpecSet
+    from planner.specset.manifests import ManifestTemplate
     from renderers.payload import Payload
 
 _FOR_EVER: Final = 0
@@ -46,7 +51,8 @@ class Share:
 class ReplicaSet:
     """Replicas that are alike: one of them as a payload, where any of them ever is, and how many from when on.
 
-    `steps` are pairs of a moment (seconds since 1970 UTC) and a number; before the first there are none.
+    `steps` are pairs of a moment (seconds since 1970 UTC) and a number; before the first there are none. `template` is
+    an object over which the plan is laid, for the spec at `spec_place`.
     """
 
     service: Service
@@ -54,6 +60,8 @@ class ReplicaSet:
     one: Payload
     nodes: tuple[str, ...]
     steps: tuple[tuple[int, int], ...]
+    spec_place: Place
+    template: ManifestTemplate | None = None
 
     def at(self, moment: int) -> int:
         """How many replicas there are at a moment."""
@@ -81,9 +89,22 @@ def _sets(planned: ServicePlan, specset: SpecSet, cluster: Cluster) -> Iterator[
         for key in sorted({*counts, *here}):
             counts.setdefault(key, []).append((begin, here.get(key, 0)))
     for number, key in enumerate(sorted(first), start=1):
-        name = service.name if len(first) == 1 else f"{service.name}-{number}"
-        one = _payload(service, planned, first[key], specset, cluster)
-        yield ReplicaSet(service=service, name=name, one=one, nodes=tuple(sorted(nodes[key])), steps=tuple(counts[key]))
+        yield ReplicaSet(
+            service=service,
+            name=service.name if len(first) == 1 else f"{service.name}-{number}",
+            one=_payload(service, planned, first[key], specset, cluster),
+            nodes=tuple(sorted(nodes[key])),
+            steps=tuple(counts[key]),
+            spec_place=specset.place(planned.address),
+            template=_template(service, planned.address, specset),
+        )
+
+
+def _template(service: Service, address: str, specset: SpecSet) -> ManifestTemplate | None:
+    name = service.template
+    if name is None or not is_manifest(name):
+        return None
+    return manifest_template(specset, address, name, frozenset(SERVED))
 
 
 def _shares(step: ServiceStep, together: int) -> Iterator[Share]:

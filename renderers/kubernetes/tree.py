@@ -18,6 +18,7 @@ from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
 from renderers.kubernetes.phases import files_of, phases_of
 from renderers.kubernetes.scene import CLUSTER_FOLDER, namespace_of, scene_of
 from renderers.kubernetes.serving import replica_sets
+from renderers.kubernetes.serving_overlay import SERVED
 from renderers.kubernetes.topology import node_labels
 from renderers.kubernetes.workload import Setting, job_of
 from renderers.manifest import Manifest, Rendered
@@ -191,7 +192,8 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 _ORDER: Final = (
     *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "deviceclass"),
     *("flavor", "cohort", "queue", "resourceclaimtemplate"),
-    *("runtime", "service", "poddisruptionbudget", "podgroup", "deployment", "leaderworkerset"),
+    *("runtime", "service", "poddisruptionbudget", "podgroup"),
+    *(kind.lower() for kind in SERVED),
     *(kind.prefix for kind in KINDS.values()),
 )
 

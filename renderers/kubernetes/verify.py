@@ -12,6 +12,7 @@ from renderers.kubernetes.pod import ADDRESS, node_names
 from renderers.kubernetes.reading import pods_in, pods_over
 from renderers.kubernetes.resources import requests_of
 from renderers.kubernetes.serving import replica_sets
+from renderers.kubernetes.serving_overlay import SERVED
 from renderers.kubernetes.terms import begin_of
 from renderers.payload import jobs_of
 
@@ -29,30 +30,32 @@ Tree = dict[str, Any]
 
 WORKLOADS: Final = frozenset(kind.kind for kind in KINDS.values())
 BUDGETS: Final = {kind.kind: kind.budget for kind in KINDS.values()}
-WRITTEN: Final = WORKLOADS | frozenset(
-    {
-        "ClusterQueue",
-        "ClusterTrainingRuntime",
-        "Cohort",
-        "Deployment",
-        "DeviceClass",
-        "HyperNode",
-        "Kustomization",
-        "LeaderWorkerSet",
-        "LocalQueue",
-        "Namespace",
-        "PodDisruptionBudget",
-        "PodGroup",
-        "PriorityClass",
-        "Queue",
-        "ResourceClaimTemplate",
-        "ResourceFlavor",
-        "Role",
-        "RoleBinding",
-        "Service",
-        "Topology",
-        "WorkloadPriorityClass",
-    }
+WRITTEN: Final = (
+    WORKLOADS
+    | SERVED.keys()
+    | frozenset(
+        {
+            "ClusterQueue",
+            "ClusterTrainingRuntime",
+            "Cohort",
+            "DeviceClass",
+            "HyperNode",
+            "Kustomization",
+            "LocalQueue",
+            "Namespace",
+            "PodDisruptionBudget",
+            "PodGroup",
+            "PriorityClass",
+            "Queue",
+            "ResourceClaimTemplate",
+            "ResourceFlavor",
+            "Role",
+            "RoleBinding",
+            "Service",
+            "Topology",
+            "WorkloadPriorityClass",
+        }
+    )
 )
 
 
@@ -91,8 +94,8 @@ def _replicas(objects: Sequence[Tree], planned: Sequence[ReplicaSet], begin: int
     """Whether as many replicas are written for each service as there are when the plan begins."""
     written, wanted = Counter[str](), Counter[str]()
     for item in objects:
-        if item["kind"] in {"Deployment", "LeaderWorkerSet"}:
-            written[item["metadata"]["annotations"][ADDRESS]] += item["spec"]["replicas"]
+        if (served := SERVED.get(item["kind"])) is not None:
+            written[item["metadata"]["annotations"][ADDRESS]] += served.replicas(item)
     for each in planned:
         wanted[each.one.address] += each.at(begin)
     for address in sorted({*written, *wanted}):

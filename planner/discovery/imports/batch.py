@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,8 +18,10 @@ from planner.discovery.imports.imported import (
     lasting,
     stated,
     team_name,
+    used,
 )
 from planner.discovery.models import Models
+from planner.discovery.past import Run
 from planner.discovery.slurm.records import gres
 from planner.units import Memory, ceil_div
 
@@ -41,6 +43,7 @@ _SECRET: Final = re.compile(
 _ARRAY: Final = re.compile(r"[0-9]{1,6}-[0-9]{1,6}(?:%[1-9][0-9]{0,5})?")
 _MEMORY: Final = re.compile(r"([0-9]{1,12})([KMGT]?)B?", re.IGNORECASE)
 _KIB: Final = MappingProxyType({"K": 1, "": 1 << 10, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30})
+_DEVICES: Final = frozenset({"gres", "gpus", "gpus-per-node", "gpus-per-task"})
 _OURS: Final = "planner:job/"
 
 
@@ -58,18 +61,22 @@ class _Shape:
     tasks_per_node: int | None
 
 
-def script(path: str, data: bytes, wish: ImportWish, models: Models) -> Result:
-    """Import one script, which becomes the template as it is; refused where it holds a secret."""
+def script(path: str, data: bytes, wish: ImportWish, models: Models, asked: Mapping[str, str] | None = None) -> Result:
+    """Import one script, which becomes the template as it is; refused where it holds a secret.
+
+    `asked` are the options that its job was queued with, which are stronger than those in it.
+    """
     text = data.decode("utf-8", "replace")
     subject = f"script {path}"
     try:
-        options = dict(_options(text))
+        options = _joined(dict(_options(text)), asked or {})
         _harmless(text, options)
         shape = _shape(options)
         fields, untold = _fields(options, shape, models)
     except _Unclear as why:
         return Refused(subject=subject, reason=str(why))
-    duration, doubt = lasting(wish, _seconds(options.get("time", "")))
+    wish = replace(wish, past=_runs(path, options, wish))
+    duration, doubt = lasting(wish, _seconds(options.get("time", "")), wish.past)
     team = team_name(wish, options.get("account", ""))
     if duration is None or not team:
         missing = "how long it takes: say it with --duration" if duration is None else "whose it is: say it with --team"
@@ -82,13 +89,25 @@ def script(path: str, data: bytes, wish: ImportWish, models: Models) -> Result:
         fields=stated(fields | {"duration": duration}),
         template=data,
         suffix=".sbatch",
-        untold=(*doubt, *untold),
+        untold=(*doubt, *used(wish), *untold),
     )
+
+
+def _runs(path: str, options: Mapping[str, str], wish: ImportWish) -> tuple[Run, ...]:
+    """The runs of the script's account that bear its name; without one it is called as its file."""
+    name, account = options.get("job-name") or path.rpartition("/")[2], options.get("account", "")
+    return tuple(run for run in wish.past if run.name == name and account in {"", run.tenant})
 
 
 def is_script(data: bytes) -> bool:
     """Whether a file is for sbatch."""
     return data.startswith(b"#!") and re.search(rb"(?m)^#SBATCH\s", data) is not None
+
+
+def _joined(own: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    """A script's options and those of its job; devices are asked for in one way, the script's where it has one."""
+    given = {key: value for key, value in asked.items() if key != "gres" or not _DEVICES & own.keys()}
+    return {**own, **given}
 
 
 def _options(text: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Services of compose projects that run to their end, as Job specs."""
+"""Services of compose projects: those that run to their end as Jobs, those that stay up as Services."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from planner.catalog import Vendor, VendorFacts, vendors
 from planner.discovery.imports.imported import (
     Imported,
     ImportWish,
+    NotImported,
     Refused,
     Result,
     job_name,
+    kept_up,
     lasting,
     stated,
     team_name,
 )
-from planner.discovery.imports.pods import NotImported
+from planner.discovery.imports.pods import harmless
 from planner.discovery.kubernetes.objects import at, mapping, mappings, quantity_nano, sequence, text_of
 from planner.units import Memory, ceil_div
 
@@ -34,7 +36,6 @@ _FILE_ONLY: Final = (
     "env_file",
     "networks",
     "network_mode",
-    "ports",
     "secrets",
     "configs",
     "extends",
@@ -69,32 +70,56 @@ def project(path: str, tree: Mapping[str, Any], wish: ImportWish) -> list[Result
 
 def _service(own: str, name: str, service: Mapping[str, Any], tree: Mapping[str, Any], wish: ImportWish) -> Result:
     subject = f"service {own}/{name}"
+    stays = text_of(service.get("restart")) in _STAYING
     try:
         fields, untold = _fields(service)
+        team = team_name(wish, own)
+        if not team:
+            raise NotImported("it does not say whose it is: say it with --team")
+        if stays and not fields["gpus"]["count"]:
+            raise NotImported("it is always up and holds no devices: it needs no place in a plan")
+        more, doubt = _staying(service) if stays else _ending(service, wish)
     except NotImported as why:
         return Refused(subject=subject, reason=str(why))
-    duration, doubt = lasting(wish, None)
-    team = team_name(wish, own)
-    if duration is None or not team:
-        missing = "how long it takes: say it with --duration" if duration is None else "whose it is: say it with --team"
-        return Refused(subject=subject, reason=f"it does not say {missing}")
     return Imported(
         subject=subject,
+        kind="Service" if stays else "Job",
         name=job_name(name),
         team=team,
-        fields=stated(fields | {"duration": duration}),
+        fields=stated(fields | more),
         template=_template(name, service, tree),
         suffix=".template.yaml",
         untold=(*doubt, *untold),
     )
 
 
-def _fields(service: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _ending(service: Mapping[str, Any], wish: ImportWish) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What only a job has."""
     restart = text_of(service.get("restart"))
-    if restart in _STAYING:
-        raise NotImported("it is always up: a Service needs its load and how long a request takes, which no file tells")
+    duration, doubt = lasting(wish, None)
+    if duration is None:
+        raise NotImported("it does not say how long it takes: say it with --duration")
+    retries = int(restart.partition(":")[2]) if re.fullmatch(r"on-failure:[0-9]{1,4}", restart) else None
+    return {"after": sorted(_after(service)), "duration": duration, "retries": retries}, doubt
+
+
+def _staying(service: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What only a service has; of its ports the first inside the container."""
+    scale = at(service, "deploy", "replicas")
+    fields, told = kept_up(scale if isinstance(scale, int) else 1)
+    ports = [each.get("target") if isinstance(each, dict) else _inside(each) for each in sequence(service.get("ports"))]
+    return fields | {"port": next((port for port in ports if isinstance(port, int)), None)}, (told,)
+
+
+def _inside(port: Any) -> int | None:
+    match = re.search(r"(?:^|:)([0-9]{1,5})(?:/tcp)?$", str(port))
+    return int(match[1]) if match else None
+
+
+def _fields(service: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     cards = _cards(service)
     command, trouble = _command(service)
+    harmless(command)
     variables = sorted(_pairs(service.get("environment")))
     untold = [*trouble, *(f"{key} is in the template only" for key in _FILE_ONLY if service.get(key))]
     if variables:
@@ -113,8 +138,6 @@ def _fields(service: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         "shm": _size(service.get("shm_size")),
         "user": str(service.get("user") or ""),
         "mounts": list(_mounts(service)),
-        "after": sorted(_after(service)),
-        "retries": int(restart.partition(":")[2]) if re.fullmatch(r"on-failure:[0-9]{1,4}", restart) else None,
     }
     return fields, untold
 

@@ -1,24 +1,29 @@
-"""Jobs, JobSets and PyTorchJobs of Kubernetes as Job specs."""
+"""Workloads of Kubernetes as specs of Jobs and Services."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from planner.discovery import past
 from planner.discovery.imports.imported import (
     Imported,
     ImportWish,
+    NotImported,
     Refused,
     Result,
     job_name,
+    kept_up,
     lasting,
     stated,
     team_name,
+    used,
 )
-from planner.discovery.imports.pods import NotImported, PodFields, pod_fields
+from planner.discovery.imports.kinds import JOBS, KINDS, Part, Reader, Shape
+from planner.discovery.imports.pods import PodFields, pod_fields
 from planner.discovery.kubernetes.devices import held
 from planner.discovery.kubernetes.objects import Thing, at, mapping, mappings, text_of, whole
 from planner.discovery.kubernetes.pods import ADDRESS
@@ -32,47 +37,45 @@ _DROPPED_MARKS: Final = frozenset({
     "kubectl.kubernetes.io/last-applied-configuration", "controller-uid", "job-name",
     "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name",
 })  # fmt: skip
+_WITH_VALUES: Final = frozenset({"runtimeEnvYAML"})
+"""Texts in which a kind keeps variables with their values."""
 _MAX_TIME: Final = "kueue.x-k8s.io/max-exec-time-seconds"
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _PRIORITIES: Final = MappingProxyType({f"planner-p{level}": f"P{level}" for level in range(4)})
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """Alike pods of a workload: how many at once, and how many of such groups one after the other (an array)."""
-
-    name: str
-    pods: int
-    template: Mapping[str, Any]
-    array: str = ""
+Pods = list[tuple[Part, PodFields]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shape:
-    """A workload without its kind."""
-
-    parts: tuple[_Part, ...]
-    limit_seconds: int | None
-    retries: int | None
-
-
-def manifests(found: Iterable[Thing], wish: ImportWish, models: Models, originals: Mapping[str, bytes]) -> list[Result]:
-    """Import workloads; what belongs to another object, or is the planner's own, is passed over in silence.
-
-    `originals` has the text of objects by `kind/namespace/name` that may be kept as it is: it holds no values of
-    environments.
+class Known:
+    """What words for cards mean, and the texts of objects that may be kept as they are, since they hold no values of
+    variables: by `kind/namespace/name`.
     """
+
+    models: Models
+    originals: Mapping[str, bytes]
+
+
+def manifests(found: Sequence[Thing], wish: ImportWish, known: Known) -> list[Result]:
+    """Import workloads; what belongs to another object, or is the planner's own, is passed over in silence."""
+    names: dict[str, list[str]] = {}
+    for thing in found:
+        names.setdefault(thing.namespace, []).append(thing.name)
     return [
-        _imported(thing, shape, wish, models, originals)
+        _imported(thing, read, replace(wish, past=_runs_of(thing, wish, names[thing.namespace])), known)
         for thing in found
-        if (shape := _KINDS.get((thing.group, thing.kind))) is not None and not _is_passed_over(thing, shape, wish)
+        if (read := KINDS.get((thing.group, thing.kind))) is not None and not _is_passed_over(thing, read, wish)
     ]
 
 
-def _is_passed_over(thing: Thing, read: Callable[[Thing], _Shape], wish: ImportWish) -> bool:
+def _runs_of(thing: Thing, wish: ImportWish, names: Sequence[str]) -> tuple[past.Run, ...]:
+    return past.of_pods(wish.past, thing.namespace, thing.name, names)
+
+
+def _is_passed_over(thing: Thing, read: Reader, wish: ImportWish) -> bool:
     """The planner's own, parts of other objects, and work without devices where that is not asked for."""
     owned = ADDRESS in thing.annotations or bool(mappings(at(thing.tree, "metadata", "ownerReferences")))
-    idle = (wish.devices_only or read in {_no_load, _not_read}) and not _holds_devices(thing.tree)
+    idle = (wish.devices_only or read not in JOBS) and not _holds_devices(thing.tree)
     return owned or idle
 
 
@@ -87,58 +90,77 @@ def key_of(thing: Thing) -> str:
     return f"{thing.kind}/{thing.namespace}/{thing.name}"
 
 
-def _imported(
-    thing: Thing, read: Callable[[Thing], _Shape], wish: ImportWish, models: Models, originals: Mapping[str, bytes]
-) -> Result:
+def _imported(thing: Thing, read: Reader, wish: ImportWish, known: Known) -> Result:
     subject = f"{thing.kind} {thing.namespace or 'default'}/{thing.name}"
     try:
         shape = read(thing)
-        pods = [(part, pod_fields(part.template, models)) for part in shape.parts if part.pods]
-        gpus = _gpus(pods)
+        pods, told = _gang(shape, known.models)
+        team = team_name(wish, thing.namespace)
+        if not team:
+            raise NotImported("it does not say whose it is: say it with --team")
+        fields, doubt = _as_job(thing, shape, pods, wish) if shape.replicas is None else _as_service(shape, pods, wish)
     except NotImported as why:
         return Refused(subject=subject, reason=str(why))
-    duration, doubt = lasting(wish, shape.limit_seconds or whole(thing.labels.get(_MAX_TIME)))
-    team = team_name(wish, thing.namespace)
-    if duration is None or not team:
-        missing = "how long it takes: say it with --duration" if duration is None else "whose it is: say it with --team"
-        return Refused(subject=subject, reason=f"it does not say {missing}")
-    part, pod = pods[0]
-    fields = {
-        "priority": _PRIORITIES.get(thing.labels.get(_PRIORITY, "")),
-        **pod.fields,
-        **gpus,
-        "duration": duration,
-        "array": part.array,
-        "retries": shape.retries,
-    }
     return Imported(
         subject=subject,
+        kind="Job" if shape.replicas is None else "Service",
         name=job_name(thing.name),
         team=team,
-        fields=stated(fields),
-        template=originals.get(key_of(thing)) or _template(thing),
+        fields=stated({"priority": _PRIORITIES.get(thing.labels.get(_PRIORITY, ""))} | fields),
+        template=known.originals.get(key_of(thing)) or _template(thing),
         suffix=".template.yaml",
-        untold=(
-            *doubt,
-            *_unsaid(thing),
-            *_differing(pods),
-            *dict.fromkeys(each for _, one in pods for each in one.untold),
-        ),
+        untold=(*doubt, *told, *shape.untold, *_unsaid(thing), *_differing(pods), *_of_pods(pods)),
     )
 
 
-def _gpus(pods: list[tuple[_Part, PodFields]]) -> dict[str, Any]:
-    """Alike pods as one gang, unlike ones as roles. A pod is a node's part of the gang."""
+def _gang(shape: Shape, models: Models) -> tuple[Pods, list[str]]:
+    """The pods that make the gang: those that hold devices, where any does."""
+    pods = [(part, pod_fields(part.template, models)) for part in shape.parts if part.pods]
     if not pods:
         raise NotImported("it has no pods")
+    holding = [(part, pod) for part, pod in pods if pod.devices]
+    without = [part.name for part, pod in pods if not pod.devices] if holding else []
+    return holding or pods, [f"{name} holds no devices and is in the template only" for name in without]
+
+
+def _as_job(thing: Thing, shape: Shape, pods: Pods, wish: ImportWish) -> tuple[dict[str, Any], tuple[str, ...]]:
+    own = past.Run(tenant=thing.namespace, name=thing.name, part="", seconds=shape.took_seconds)
+    limit = shape.limit_seconds or whole(thing.labels.get(_MAX_TIME))
+    duration, doubt = lasting(wish, limit, wish.past if past.lengths(wish.past) else (own,))
+    if duration is None:
+        raise NotImported("it does not say how long it takes: say it with --duration")
+    part, pod = pods[0]
+    common = {key: value for key, value in pod.fields.items() if not (shape.runs_itself and key == "command")}
+    fields = {**common, **_gpus(pods), "duration": duration, "array": part.array, "retries": shape.retries}
+    return fields, (*doubt, *used(wish))
+
+
+def _as_service(shape: Shape, pods: Pods, wish: ImportWish) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """As many replicas as there are, by a load of one for each: what it really is no object tells."""
+    pod, (kept, load) = pods[0][1], kept_up(shape.replicas or 0)
+    gpus = _gpus(pods)
+    if "roles" in gpus:
+        raise NotImported("the pods of a replica hold unlike devices")
+    return {**pod.fields, **gpus, **kept, **_answering(pods[0][0].template)}, (load, *used(wish))
+
+
+def _answering(template: Mapping[str, Any]) -> dict[str, Any]:
+    """The port on which the server answers, and where it says that it is ready."""
+    containers = mappings(at(template, "spec", "containers"))
+    ports = [whole(port.get("containerPort")) for each in containers for port in mappings(each.get("ports"))]
+    probes = [at(each, "readinessProbe", "httpGet", "path") for each in containers]
+    path = next((text for text in map(text_of, probes) if text), "")
+    return {"port": next(filter(None, ports), None), "health": {"path": path} if path else None}
+
+
+def _gpus(pods: Pods) -> dict[str, Any]:
+    """Alike pods as one gang, unlike ones as roles. A pod is a node's part of the gang."""
     requests = [dict(pod.request) | {"devices": pod.devices} for _, pod in pods]
     if all(each == requests[0] for each in requests):
-        total = sum(part.pods for part, _ in pods)
-        return {"gpus": _request(pods[0][1], total)}
-    if any(not pod.devices for _, pod in pods):
-        raise NotImported("some of its pods hold devices and others none")
-    roles = [{"name": part.name, "gpus": _request(pod, 1), "replicas": part.pods} for part, pod in pods]
-    return {"roles": [role if role["replicas"] != 1 else role | {"replicas": 1} for role in roles]}
+        return {"gpus": _request(pods[0][1], sum(part.pods for part, _ in pods))}
+    return {
+        "roles": [{"name": part.name, "gpus": _request(pod, 1), "replicas": part.pods} for part, pod in pods],
+    }
 
 
 def _request(pod: PodFields, pods: int) -> Any:
@@ -149,7 +171,7 @@ def _request(pod: PodFields, pods: int) -> Any:
     return {"count": pod.devices * pods} | ({"nodes": pods} if pods > 1 else {}) | dict(pod.request)
 
 
-def _differing(pods: list[tuple[_Part, PodFields]]) -> Iterable[str]:
+def _differing(pods: Pods) -> Iterator[str]:
     first = pods[0][1].fields
     for part, pod in pods[1:]:
         keys = sorted(key for key in {*first, *pod.fields} if first.get(key) != pod.fields.get(key))
@@ -157,90 +179,17 @@ def _differing(pods: list[tuple[_Part, PodFields]]) -> Iterable[str]:
             yield f"{part.name} differs from {pods[0][0].name} in {', '.join(keys)}: in the template only"
 
 
-def _unsaid(thing: Thing) -> Iterable[str]:
-    known = {_MAX_TIME} | ({_PRIORITY} if thing.labels.get(_PRIORITY) in _PRIORITIES else set())
+def _of_pods(pods: Pods) -> Iterable[str]:
+    return dict.fromkeys(each for _, one in pods for each in one.untold)
+
+
+def _unsaid(thing: Thing) -> Iterator[str]:
+    said = {_MAX_TIME} | ({_PRIORITY} if thing.labels.get(_PRIORITY) in _PRIORITIES else set())
     for key in sorted(thing.labels):
-        if key.startswith("kueue.x-k8s.io/") and key not in known:
+        if key.startswith("kueue.x-k8s.io/") and key not in said:
             yield f"label {key}={thing.labels[key]} is in the template only"
-
-
-def _job(thing: Thing) -> _Shape:
-    return _shape_of_job("main", thing.spec, 1)
-
-
-def _shape_of_job(name: str, spec: Mapping[str, Any], replicas: int) -> _Shape:
-    """A batch Job: as many completions as run at once are a gang, more are an array of single pods."""
-    parallel = whole(spec.get("parallelism"))
-    parallel = 1 if parallel is None else parallel
-    completions = whole(spec.get("completions"))
-    array = ""
-    if completions is not None and completions > parallel and completions > 1:
-        array, parallel = f"0-{completions - 1}%{max(parallel, 1)}", 1
-    if array and replicas > 1:
-        raise NotImported("several jobs of more completions than run at once")
-    part = _Part(name=name, pods=parallel * replicas, template=mapping(spec.get("template")), array=array)
-    return _Shape(
-        parts=(part,), limit_seconds=whole(spec.get("activeDeadlineSeconds")), retries=whole(spec.get("backoffLimit"))
-    )
-
-
-def _job_set(thing: Thing) -> _Shape:
-    shapes = [
-        _shape_of_job(text_of(each.get("name")), mapping(at(each, "template", "spec")), _replicas(each.get("replicas")))
-        for each in mappings(thing.spec.get("replicatedJobs"))
-    ]
-    if any(mappings(each.get("dependsOn")) for each in mappings(thing.spec.get("replicatedJobs"))):
-        raise NotImported("its jobs wait for each other; import them one by one and write after")
-    limits = [shape.limit_seconds for shape in shapes if shape.limit_seconds]
-    return _Shape(
-        parts=tuple(part for shape in shapes for part in shape.parts),
-        limit_seconds=max(limits, default=None),
-        retries=whole(at(thing.spec, "failurePolicy", "maxRestarts")),
-    )
-
-
-def _replicas(value: Any) -> int:
-    count = whole(value)
-    return 1 if count is None else count
-
-
-def _pytorch(thing: Thing) -> _Shape:
-    specs = mapping(thing.spec.get("pytorchReplicaSpecs"))
-    if thing.spec.get("elasticPolicy"):
-        raise NotImported("it is elastic: write replicas with the least and the most it can use")
-    policy = mapping(thing.spec.get("runPolicy"))
-    return _Shape(
-        parts=tuple(
-            _Part(name=name.lower(), pods=_replicas(spec.get("replicas")), template=mapping(spec.get("template")))
-            for name, spec in sorted(specs.items())
-            if isinstance(spec, dict)
-        ),
-        limit_seconds=whole(policy.get("activeDeadlineSeconds")),
-        retries=whole(policy.get("backoffLimit")),
-    )
-
-
-def _no_load(thing: Thing) -> _Shape:
-    raise NotImported("a Service needs its load and how long a request takes, which no object tells")
-
-
-def _not_read(thing: Thing) -> _Shape:
-    raise NotImported(f"objects of kind {thing.kind} are not imported")
-
-
-_KINDS: Final[Mapping[tuple[str, str], Callable[[Thing], _Shape]]] = MappingProxyType({
-    ("batch", "Job"): _job,
-    ("jobset.x-k8s.io", "JobSet"): _job_set,
-    ("kubeflow.org", "PyTorchJob"): _pytorch,
-    ("apps", "Deployment"): _no_load,
-    ("apps", "StatefulSet"): _no_load,
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): _no_load,
-    ("batch", "CronJob"): _not_read,
-    ("trainer.kubeflow.org", "TrainJob"): _not_read,
-    ("kubeflow.org", "MPIJob"): _not_read,
-    ("ray.io", "RayJob"): _not_read,
-    ("batch.volcano.sh", "Job"): _not_read,
-})  # fmt: skip
+    for key in sorted(_WITH_VALUES & thing.spec.keys()):
+        yield f"{key} may hold values of variables and is not written"
 
 
 def _template(thing: Thing) -> bytes:
@@ -252,7 +201,8 @@ def _template(thing: Thing) -> bytes:
 def cleaned(value: Any, inside: str = "") -> Any:
     """A tree without what clusters add to objects; of variables only names and references stay."""
     if isinstance(value, dict):
-        dropped = _DROPPED if inside == "metadata" else _DROPPED_MARKS if inside in {"labels", "annotations"} else ()
+        marks = _DROPPED_MARKS if inside in {"labels", "annotations"} else _WITH_VALUES
+        dropped = _DROPPED if inside == "metadata" else marks
         kept = {key: cleaned(each, key) for key, each in value.items() if key not in dropped}
         return {key: each for key, each in kept.items() if not (inside == "env" and key == "value")}
     if isinstance(value, list):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from planner.catalog import vendors
-from planner.discovery.imports.imported import stated
+from planner.discovery.imports.imported import NotImported, stated
 from planner.discovery.kubernetes.devices import Held, Meaning, held
 from planner.discovery.kubernetes.objects import at, mapping, mappings, mebibytes, quantity_nano, sequence, text_of
 from planner.discovery.models import Models
@@ -19,9 +21,9 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 _REQUIRED: Final = "kueue.x-k8s.io/podset-required-topology"
 _PREFERRED: Final = "kueue.x-k8s.io/podset-preferred-topology"
 
-
-class NotImported(Exception):
-    """Why an object cannot become a Job."""
+_WORD: Final = r"(?:token|secret|password|passwd|api[-_]?key|credentials?)"
+_SECRET: Final = re.compile(rf"([\w-]*{_WORD})=(?![$]|/|\s|$|[\"']?[$])", re.IGNORECASE)
+_SECRET_FLAG: Final = re.compile(rf"--?[\w-]*{_WORD}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,8 @@ def pod_fields(template: Mapping[str, Any], models: Models) -> PodFields:
         raise NotImported("its pods have no containers")
     amounts = [(each, held(mapping(at(each, "resources", "limits")))) for each in containers]
     main = next((each for each, mine in amounts if mine), containers[0])
+    for container in (*containers, *mappings(spec.get("initContainers"))):
+        harmless([str(word) for key in ("command", "args") for word in sequence(container.get(key))])
     amount = _only([one for _, mine in amounts for one in mine])
     selector = mapping(spec.get("nodeSelector"))
     untold = [*_command_trouble(main), *_selected(selector, amount), *_literals(main)]
@@ -65,6 +69,17 @@ def pod_fields(template: Mapping[str, Any], models: Models) -> PodFields:
         fields=stated(fields),
         untold=tuple(untold),
     )
+
+
+def harmless(words: Sequence[str]) -> None:
+    """Raise `NotImported` where a command holds what looks like a secret: its template would be a copy of it."""
+    for before, word in pairwise(("", *words)):
+        match = _SECRET.search(word)
+        told = (
+            match[1] if match else before if _SECRET_FLAG.fullmatch(before) and not word.startswith(("$", "-")) else ""
+        )
+        if told:
+            raise NotImported(f"its command gives {told} a value: put it into a secret of the back end first")
 
 
 def _only(amounts: list[Held]) -> Held | None:

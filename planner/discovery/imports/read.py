@@ -1,9 +1,10 @@
-"""Files to import, told apart by what is in them: scripts of sbatch, manifests, compose projects; YAML or JSON."""
+"""Files to import, told apart by what is in them: scripts of sbatch, manifests, compose projects, accounts of jobs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from planner import yamlio
@@ -12,28 +13,50 @@ from planner.discovery.found import Text
 from planner.discovery.imports.batch import is_script, script
 from planner.discovery.imports.compose import is_project, project
 from planner.discovery.imports.imported import ImportWish, Result, named_apart
-from planner.discovery.imports.manifests import cleaned, key_of, manifests
+from planner.discovery.imports.live import Script, queued
+from planner.discovery.imports.manifests import Known, cleaned, key_of, manifests
 from planner.discovery.kubernetes.objects import Thing, things
 from planner.discovery.models import Models
+from planner.discovery.past import Run
+from planner.discovery.slurm.history import BEGINNING, history
 from planner.source import SourceFile
 
 _LIVE: Final = ("status", "resourceVersion", "managedFields")
 
 
-def imported(files: Iterable[Text], wish: ImportWish, models: Models) -> tuple[Result, ...]:
-    """Import every workload in some files, in the order of the files' names; their own order does not matter."""
+def imported(
+    files: Iterable[Text], wish: ImportWish, models: Models, in_queue: Iterable[Script] = ()
+) -> tuple[Result, ...]:
+    """Import every workload in some files, in the order of the files' names, and the scripts of a queue.
+
+    Among them may be accounts of jobs that are over, as sacct prints them: they tell how long runs really took.
+    """
     ordered = sorted(files, key=lambda each: each.name)
-    results: list[Result] = [script(each.name, each.data, wish, models) for each in ordered if is_script(each.data)]
+    accounts = [each for each in ordered if each.data.startswith(BEGINNING.encode())]
+    wish = replace(wish, past=_past(accounts, wish.past))
+    scripts = [each for each in ordered if is_script(each.data)]
+    results: list[Result] = [script(each.name, each.data, wish, models) for each in scripts]
+    results += queued(in_queue, wish, models)
     found: dict[str, Thing] = {}
     originals: dict[str, bytes] = {}
-    for text in (each for each in ordered if not is_script(each.data)):
+    for text in (each for each in ordered if each not in accounts and each not in scripts):
         trees = _trees(text)
         results += [one for tree in trees if is_project(tree) for one in project(text.name, tree, wish)]
         mine = [thing for tree in trees if not is_project(tree) for thing in _objects(text.name, tree)]
         found |= {key_of(thing): thing for thing in mine}
         if len(mine) == len(trees) == 1 and _is_as_written(mine[0]) and not _is_json(text):
             originals[key_of(mine[0])] = text.data
-    return named_apart([*results, *manifests((found[key] for key in sorted(found)), wish, models, originals)])
+    known = Known(models=models, originals=originals)
+    return named_apart([*results, *manifests([found[key] for key in sorted(found)], wish, known)])
+
+
+def _past(accounts: Iterable[Text], metered: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs that were accounted for, with what meters say of the same ones, and those that meters alone know."""
+    measured = {run.part: run.permille for run in metered}
+    booked = [run for text in accounts for run in history(text.data.decode("utf-8", "replace")).runs]
+    parts = {run.part for run in booked}
+    rest = [run for run in metered if run.part not in parts]
+    return (*(replace(run, permille=measured.get(run.part)) for run in booked), *rest)
 
 
 def _is_as_written(thing: Thing) -> bool:

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from planner.diagnostics import UsageError
 from planner.discovery.found import Ended, Seat, Use
+from planner.discovery.slurm.comments import marked
 from planner.discovery.slurm.records import gres, mebibytes, nodes, number, tres
-from planner.names import is_address
 from planner.units import ceil_div
 
-_OURS: Final = re.compile(r"planner:(job/[^@\s]{1,200})@([0-9a-f]{12,64})(?:\+[0-9a-z.]{1,40})?")
 _RUNNING: Final = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "CONFIGURING"})
 _WAITING: Final = frozenset({"PENDING"})
 _SUCCEEDED: Final = frozenset({"COMPLETED"})
@@ -37,12 +36,7 @@ def queue(name: str, data: bytes) -> Queue:
 
     What a job is called, its script and its environment are left unread: only what the planner wrote into its comment.
     """
-    try:
-        tree = json.loads(data)
-        jobs = [job for job in tree["jobs"] if isinstance(job, dict)]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(f"'{name}' is not the output of 'squeue --json': {error}") from None
-    jobs.sort(key=lambda job: _number(job.get("job_id")) or 0)
+    tree, jobs = _jobs(name, data)
     running = [job for job in jobs if _states(job) & _RUNNING and not _states(job) & _WAITING]
     uses = [_use(job) for job in running]
     return Queue(
@@ -52,6 +46,49 @@ def queue(name: str, data: bytes) -> Queue:
         version=_version(tree),
         untold=tuple(f"{use.name}: on which nodes it runs is not told" for use in uses if not use.seats),
     )
+
+
+def _jobs(name: str, data: bytes) -> tuple[Any, list[dict[str, Any]]]:
+    """The whole tree, and the jobs in it by their numbers."""
+    try:
+        tree = json.loads(data)
+        jobs = [job for job in tree["jobs"] if isinstance(job, dict)]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(f"'{name}' is not the output of 'squeue --json': {error}") from None
+    return tree, sorted(jobs, key=lambda job: _number(job.get("job_id")) or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """A job that waits or runs and is not the planner's: its number, and in the options of sbatch what it asked for."""
+
+    number: int
+    options: tuple[tuple[str, str], ...]
+
+
+def batches(name: str, data: bytes) -> tuple[Batch, ...]:
+    """The jobs of others in the output of `squeue --json`, an array once; `UsageError` where it is not that."""
+    found: dict[int, Batch] = {}
+    for job in _jobs(name, data)[1]:
+        alive = _states(job) & (_RUNNING | _WAITING)
+        identity = _number(job.get("array_job_id")) or _number(job.get("job_id"))
+        if alive and identity and not _marked(job)[0]:
+            found.setdefault(identity, Batch(number=identity, options=tuple(_options(job))))
+    return tuple(found.values())
+
+
+def _options(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    minutes, count = _number(job.get("time_limit")), _number(job.get("node_count"))
+    devices = ",".join(f"{item.name}:{item.type}:{item.count}" for item in gres(_text(job.get("tres_per_node"))))
+    wanted = {
+        "account": _text(job.get("account")),
+        "job-name": _text(job.get("name")),
+        "qos": _text(job.get("qos")),
+        "time": str(minutes) if minutes else "",
+        "nodes": str(count) if count else "",
+        "gres": devices.replace("::", ":"),
+    }
+    yield from ((option, value) for option, value in wanted.items() if value)
 
 
 def _version(tree: Any) -> str:
@@ -113,13 +150,8 @@ def _seats(job: dict[str, Any]) -> Iterator[Seat]:
 
 
 def _marked(job: dict[str, Any]) -> tuple[str, str]:
-    """The address and the beginning of the hash of the spec that the planner wrote into the comment."""
     comment = job.get("comment")
-    text = _text(comment.get("job")) if isinstance(comment, dict) else _text(comment)
-    match = _OURS.fullmatch(text)
-    if match is None or not is_address(match[1]):
-        return "", ""
-    return match[1], f"sha256:{match[2]}"
+    return marked(_text(comment.get("job")) if isinstance(comment, dict) else _text(comment))
 
 
 def _ended(job: dict[str, Any]) -> Iterator[Ended]:

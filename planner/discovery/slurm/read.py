@@ -11,6 +11,7 @@ from planner.discovery.facts import HostFacts
 from planner.discovery.found import ClusterFacts, Text
 from planner.discovery.models import Models
 from planner.discovery.slurm.accounts import accounts
+from planner.discovery.slurm.history import BEGINNING, COMMAND, history
 from planner.discovery.slurm.jobs import Queue, queue
 from planner.discovery.slurm.nodes import inventory
 
@@ -21,6 +22,7 @@ COMMANDS: Final = (
     ("scontrol", "show", "reservation", "-o"),
     ("sacctmgr", "-P", "show", "assoc", "format=cluster,account,user,parentname,share,grptres,qos"),
     ("squeue", "--json"),
+    COMMAND,
 )
 """What is run, read-only; the first must succeed."""
 _BEGINNINGS: Final = (
@@ -30,6 +32,7 @@ _BEGINNINGS: Final = (
     ("BlockName=", "topology"),
     ("ReservationName=", "reservation"),
     ("Cluster|Account|", "accounts"),
+    (BEGINNING, "history"),
     ("{", "jobs"),
 )
 _EMPTY: Final = re.compile(r"No (?:reservations|topology information|nodes|partitions)\b.*|", re.IGNORECASE)
@@ -47,6 +50,7 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
     stock = inventory(joined, models, taken_at)
     teams = accounts(joined.get("accounts", ""), models, _counted(stock.hosts))
     jobs = [queue(each.name, each.data) for each in by_kind.get("jobs", ())]
+    ended = [*(one for each in jobs for one in each.ended), *history(joined.get("history", "")).ended]
     return ClusterFacts(
         back_end="slurm",
         version=_version(jobs, joined["node"]),
@@ -54,7 +58,7 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
         tenants=teams.tenants,
         allowances=teams.allowances,
         uses=tuple(use for each in jobs for use in each.uses),
-        ended=tuple(ended for each in jobs for ended in each.ended),
+        ended=tuple(dict.fromkeys(ended)),
         broken=stock.broken,
         waiting=sum(each.waiting for each in jobs),
         untold=(*stock.untold, *teams.untold, *(sentence for each in jobs for sentence in each.untold)),

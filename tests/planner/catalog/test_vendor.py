@@ -44,6 +44,11 @@ def test_the_facts_cannot_be_changed() -> None:
         ("slurm_autodetect", "nvml", "rsmi"),
         ("software_key", "cuda", "rocm"),
         ("device_class", "gpu.nvidia.com", "gpu.amd.com"),
+        (
+            "use_metrics",
+            (("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 100), ("DCGM_FI_DEV_GPU_UTIL", 1)),
+            (("gpu_gfx_activity", 1), ("amd_gpu_gfx_activity", 1)),
+        ),
     ],
 )
 def test_vendors_differ_in_data_only(name: str, nvidia: object, amd: object) -> None:

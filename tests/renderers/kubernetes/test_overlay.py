@@ -45,6 +45,11 @@ PYTORCHJOB = (
     "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: mine}\nspec:\n  pytorchReplicaSpecs:\n"
     "    Master:\n      replicas: 1\n      template:" + POD + "    Worker:\n      replicas: 1\n      template:" + POD
 )
+MPIJOB = (
+    "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: mine}\nspec:\n  mpiReplicaSpecs:\n"
+    "    Launcher:\n      replicas: 1\n      template:\n        spec: {containers: [{name: l, image: l:1}]}\n"
+    "    Worker:\n      replicas: 2\n      template:" + POD
+)
 TRAINJOB = (
     "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: mine}\nspec:\n"
     "  runtimeRef: {name: torch-custom}\n  trainer:\n    image: old:1\n    args: [--lr, '1']\n"
@@ -136,8 +141,9 @@ def test_each_change_is_said_above_the_object() -> None:
         (PYTORCHJOB, GANG, 16),
         (TRAINJOB, GANG, 16),
         (RAYJOB, GANG, 16),
+        (MPIJOB, GANG, 16),
     ],
-    ids=["job", "gang", "jobset", "pytorchjob", "trainjob", "rayjob"],
+    ids=["job", "gang", "jobset", "pytorchjob", "trainjob", "rayjob", "mpijob"],
 )
 def test_each_kind_has_the_planned_pods_on_the_planned_nodes(template: str, nodes: Any, gpus: int) -> None:
     assert made(template, nodes=nodes, gpus=gpus)["metadata"]["name"].startswith("resnet-")

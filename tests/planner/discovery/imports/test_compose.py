@@ -1,4 +1,4 @@
-"""Services of compose projects as Job specs."""
+"""Services of compose projects as specs of Jobs and Services."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ services:
   chat:
     image: acme/chat:3
     restart: unless-stopped
+    gpus: [{{driver: nvidia, count: 1}}]
+    ports: ["127.0.0.1:80:9000"]
+    deploy: {{replicas: 2}}
+  db:
+    image: acme/db:1
+    restart: always
 """
 
 
@@ -50,7 +56,7 @@ def service(**fields: Any) -> Result:
     return result
 
 
-def test_a_project_becomes_jobs_and_says_which_service_is_none() -> None:
+def test_a_project_becomes_jobs_and_services() -> None:
     found = read(PROJECT)
     train = found["service render/train"]
     assert isinstance(train, Imported)
@@ -65,11 +71,35 @@ def test_a_project_becomes_jobs_and_says_which_service_is_none() -> None:
         "values of DEBUG, TOKEN are not written; put them into env, or secrets into the back end",
         "which cards it uses is not written; pin them where that matters",
     )
-    prepare, chat = found["service render/prepare"], found["service render/chat"]
+    prepare, chat, db = (found[f"service render/{name}"] for name in ("prepare", "chat", "db"))
     assert isinstance(prepare, Imported)
     assert (prepare.fields["gpus"], prepare.fields["command"]) == ({"count": 0}, ["sh", "-c", "make data"])
-    assert isinstance(chat, Refused)
-    assert "always up" in chat.reason
+    assert isinstance(chat, Imported)
+    assert chat.document == {
+        "apiVersion": "planner/v1", "kind": "Service", "name": "chat", "team": "render", "image": "acme/chat:3",
+        "gpus": {"count": 1, "vendor": "nvidia"}, "load": {"concurrent": 2}, "headroom": "0%", "port": 9000,
+        "replicas": {"min": 2, "max": 2}, "template": "chat.template.yaml",
+    }  # fmt: skip
+    assert chat.untold[0].startswith("its load is not known: 2 replicas are kept")
+    assert isinstance(db, Refused)
+    assert db.reason == "it is always up and holds no devices: it needs no place in a plan"
+
+
+@pytest.mark.parametrize(
+    ("port", "inside"),
+    [
+        ("8000", 8000),
+        ("80:8000", 8000),
+        ("[::1]:80:8000/tcp", 8000),
+        ({"target": 8000, "published": "80"}, 8000),
+        (9000, 9000),
+        ("53:53/udp", None),
+    ],
+)
+def test_the_port_is_the_one_inside_the_container(port: object, inside: int | None) -> None:
+    result = service(restart="always", gpus=[{"count": 1}], ports=[port])
+    assert isinstance(result, Imported)
+    assert result.fields.get("port") == inside
 
 
 def test_a_template_is_the_one_service_without_values() -> None:
@@ -108,6 +138,8 @@ def test_devices_in_all_their_spellings(fields: dict[str, Any], gpus: dict[str, 
         ({"devices": ["nvidia.com/gpu=all"]}, "all cards"),
         ({"gpus": [{"count": 1}], "devices": ["amd.com/gpu=0"]}, "in several ways"),
         ({"restart": "always"}, "always up"),
+        ({"restart": "always", "gpus": [{"count": 1}], "deploy": {"replicas": 0}}, "no replicas now"),
+        ({"command": ["serve", f"--api-key={SECRET}"]}, "its command gives --api-key a value"),
     ],
 )
 def test_what_no_job_can_be_is_refused_with_its_reason(fields: dict[str, Any], why: str) -> None:

@@ -1,4 +1,4 @@
-"""Jobs, JobSets and PyTorchJobs as Job specs."""
+"""Jobs, JobSets and PyTorchJobs as Job specs, and what holds for all kinds."""
 
 from __future__ import annotations
 
@@ -202,18 +202,19 @@ def test_what_fields_cannot_say_is_told() -> None:
         (job({"spec": {}}), "no containers"),
         (job(pod({}), parallelism=2), "several pods without devices"),
         (job(parallelism=0), "it has no pods"),
-        (job_set(replicated("a", pod()), replicated("b", pod({}))), "some of its pods hold devices and others none"),
         (job_set({**replicated("a", pod()), "dependsOn": [{"name": "b"}]}), "wait for each other"),
         (job_set(replicated("a", pod(), replicas=2, parallelism=1, completions=4)), "more completions"),
         (pytorch(pod(), pod(), 1, elasticPolicy={"maxReplicas": 4}), "it is elastic"),
-        ({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "a"},
-          "spec": {"template": pod()}}, "a Service needs its load"),
-        ({"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {"name": "d", "namespace": "a"},
-          "spec": {"template": pod()}}, "kind MPIJob are not imported"),
     ],
 )  # fmt: skip
 def test_what_no_job_can_be_is_refused_with_its_reason(tree: dict[str, Any], why: str) -> None:
     assert why in reason(tree)
+
+
+def test_pods_without_devices_beside_the_gang_stay_in_the_template_and_are_told() -> None:
+    result = one(job_set(replicated("driver", pod({})), replicated("w", pod(), replicas=2)))
+    assert result.fields["gpus"] == {"count": 16, "nodes": 2, "vendor": "nvidia"}
+    assert "driver holds no devices and is in the template only" in result.untold
 
 
 def test_a_job_without_length_or_team_asks_for_it() -> None:

@@ -65,6 +65,11 @@ def pytorch(master: dict[str, Any], worker: dict[str, Any], workers: int, **spec
     }  # fmt: skip
 
 
+def a(kind: str, api: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """An object of any kind."""
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": "w", "namespace": "vision"}, "spec": spec, **more}
+
+
 def results(*objects: dict[str, Any], wish: ImportWish = DAY, models: Models = MODELS) -> tuple[Result, ...]:
     files = [Text(name=f"{at}.json", data=json.dumps(tree).encode()) for at, tree in enumerate(objects)]
     return imported(files, wish, models)
