@@ -99,4 +99,5 @@ CODES: Final[Mapping[str, str]] = MappingProxyType({
     "PLAN702": "A plan does more to what runs than the policy allows.",
     "PLAN703": "A step of an apply failed.",
     "PLAN704": "An object that is to be made is there already and not in the inventory.",
+    "PLAN705": "A plan differs from the previous one by as much as the policy remarks on.",
 })  # fmt: skip

@@ -94,7 +94,9 @@ def plan(  # noqa: PLR0913 - every input of a plan by name
     `progress` hears how the search goes; once `stop` says True the best plan so far is returned. Raises `SpecError` for
     specs that cannot be planned and `WrongSolution` when the answer fails its check.
     """
-    from planner.decode.plan import Provenance, decoded
+    from planner.decode.plan import Provenance, decoded, remarked
+    from planner.relevant import relevant
+    from planner.safety import remarks
 
     given = _Given(specset=specset, start=start, snapshot=snapshot, previous=previous)
     compiled, solution = _solved(given, _Search(effort=effort, budget=budget, progress=progress, stop=stop))
@@ -107,13 +109,16 @@ def plan(  # noqa: PLR0913 - every input of a plan by name
         dirty=origin.dirty,
         previous_digest=previous.digest if previous else None,
         snapshot_digest=snapshot_digest(snapshot),
+        relevant=relevant(snapshot, specset),
     )
+    made = decoded(compiled, solution, provenance, told)
+    remarked_on = remarks(previous, made, specset)
     return PlanResult(
-        plan=decoded(compiled, solution, provenance, told),
+        plan=remarked(made, remarked_on),
         problem=compiled.problem,
         solution=solution,
         slot_reason=compiled.horizon.reason,
-        diagnostics=told,
+        diagnostics=(*told, *remarked_on),
     )
 
 

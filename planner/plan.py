@@ -40,7 +40,7 @@ class Parameters(_Value):
 class Inputs(_Value):
     """Where the plan came from: enough to compute it again and to see whether it is stale.
 
-    People are shown times in `timezone`.
+    People are shown times in `timezone`. `relevant` are the facts of the snapshot that it rests on, `FIELD=DIGEST`.
     """
 
     specs_digest: str

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import assert_never
 
 from planner.clock import parse_time
 from planner.diagnostics import Diagnostic, Severity
 from planner.names import without_index
 from planner.plan import Placement, Plan, Segment
-from planner.spec.policy import CheckpointIs, DenyRule, DenyWhat, Policy
+from planner.spec.policy import CheckpointIs, DenyRule, DenyWhat, Policy, WarnRule, WarnWhat
 from planner.specset import SpecSet
+from planner.units import Money
 
 MILLION = 1_000_000
 
@@ -121,6 +123,34 @@ def _during(placement: Placement, moment: int) -> Segment | None:
 
 def _seats(segment: Segment) -> tuple[object, ...]:
     return segment.pool, segment.variant, tuple(sorted((node.name, node.devices) for node in segment.nodes))
+
+
+def remarks(before: Plan | None, after: Plan, specset: SpecSet) -> tuple[Diagnostic, ...]:
+    """What the policy remarks on when `after` takes the place of `before`; it stops nothing."""
+    return tuple(
+        Diagnostic(
+            code="PLAN705",
+            severity=Severity.WARNING,
+            summary=f"{rule.id}: {seen}",
+            path="warn",
+            expected=f"less than {rule.over}",
+            help=f"somebody should know of it before it is merged ({_source(specset)})",
+        )
+        for rule in specset.policy.warn
+        if before is not None and (seen := _remarkable(rule, before, after))
+    )
+
+
+def _remarkable(rule: WarnRule, before: Plan, after: Plan) -> str:
+    match rule.what:
+        case WarnWhat.COST_CHANGE:
+            old, new = (plan.costs.total.cash_micros for plan in (before, after))
+            if old == new or abs(new - old) * MILLION < old * rule.over.ppm:
+                return ""
+            shown = [str(Money(after.costs.currency, amount)) for amount in (old, new)]
+            return f"the cloud bill goes from {shown[0]} to {shown[1]}, by {rule.over} or more"
+        case _:
+            assert_never(rule.what)
 
 
 def _thresholds(effects: Effects, policy: Policy, source: str, allowed: Allowed) -> Iterator[Breach]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
+from planner import relevant
 from planner.clock import format_time, parse_time
 from planner.diagnostics import Diagnostic, Severity, Stale
-from planner.plan import Plan, Segment
-from planner.spec.snapshot import Down, FinishedState, Foreign, Snapshot
+from planner.plan import Placement, Plan, Segment
+from planner.spec.snapshot import Down, FinishedState, Foreign, Running, Snapshot
 from planner.units import Duration
 
 
@@ -126,6 +127,62 @@ def _of_snapshot(plan: Plan, facts: Facts) -> Iterator[Finding]:
         yield Finding(field="inputs.snapshot_digest", planned=said or "it used none", seen=seen)
     if said != facts.snapshot_digest:
         yield from overtaken(plan, snapshot, facts.at)
+        yield from _of_relevant(plan, snapshot, facts.at)
+
+
+def _of_relevant(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Finding]:
+    """Facts that the plan rests on and that are otherwise now; others, and those that only went on, do not count."""
+    known, now = relevant.read(plan.inputs.relevant), relevant.facts(snapshot)
+    news = frozenset(field for field, digest in now.items() if known.get(field) != digest)
+    yield from _of_running(plan, snapshot, news, known.keys())
+    yield from _of_ended(plan, snapshot, news)
+    for field in sorted(news - known.keys()):
+        if field.startswith("markets[") and any(_buys(item, field, at) for item in plan.placements):
+            yield Finding(field=field, planned="it gives machines", seen="the snapshot has it without any")
+
+
+def _of_running(plan: Plan, snapshot: Snapshot, news: Set[str], known: Set[str]) -> Iterator[Finding]:
+    """Work that runs otherwise than when it was planned and not as planned either, and work that is gone."""
+    placed = {_name(item.address): item for item in plan.placements}
+    refused = {_name(item.address) for item in plan.unplaced}
+    for item in snapshot.running:
+        field = f"running[{item.job}]"
+        if field in news and (item.job in refused or not _is_kept(placed.get(item.job), item)):
+            planned = "it runs elsewhere or otherwise" if field in known else "it does not run there"
+            yield Finding(field=field, planned=planned, seen=f"the snapshot has it on {item.pool}")
+    there = {item.job for item in snapshot.running} | {item.job for item in snapshot.finished}
+    for field in sorted(known):
+        if field.startswith("running[") and field[len("running[") : -1] not in there:
+            yield Finding(field=field, planned="it runs", seen="the snapshot has it neither running nor finished")
+
+
+def _of_ended(plan: Plan, snapshot: Snapshot, news: Set[str]) -> Iterator[Finding]:
+    """Work that failed since it was planned to run; what has succeeded is found with what the plan still wants."""
+    specs = {_name(item.address): item.spec for item in plan.placements}
+    for item in snapshot.finished:
+        field = f"finished[{item.job}]"
+        if field in news and item.state is FinishedState.FAILED and specs.get(item.job) == item.spec:
+            yield Finding(field=field, planned="it had not failed then", seen=f"it failed at {format_time(item.at)}")
+
+
+def _name(address: str) -> str:
+    return address.partition("/")[2]
+
+
+def _is_kept(placement: Placement | None, live: Running) -> bool:
+    """Whether work runs where the plan has it; work that no placement is of is not the plan's affair."""
+    nodes = {node.name for node in live.nodes}
+    return placement is None or any(
+        part.pool == live.pool and nodes <= {node.name for node in part.nodes} for part in placement.segments
+    )
+
+
+def _buys(placement: Placement, field: str, at: int) -> bool:
+    """Whether work has yet to begin on the market of a field."""
+    return any(
+        f"markets[{part.pool} {part.market}]" == field and parse_time(part.start, "UTC") > at
+        for part in placement.segments
+    )
 
 
 def overtaken(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Finding]:

@@ -32,6 +32,7 @@ class Provenance:
     dirty: bool = False
     previous_digest: str | None = None
     snapshot_digest: str | None = None
+    relevant: tuple[str, ...] = ()
 
 
 def decoded(
@@ -58,12 +59,20 @@ def decoded(
     )
 
 
+def remarked(plan: Plan, warnings: Iterable[Diagnostic]) -> Plan:
+    """`plan` with warnings that only the finished plan shows, sealed anew."""
+    told = (*plan.diagnostics, *_notes(tuple(warnings)))
+    notes = tuple(sorted(told, key=lambda note: (note.code, note.subject, note.message)))
+    return sealed(plan.model_copy(update={"diagnostics": notes})) if notes != plan.diagnostics else plan
+
+
 def _inputs(compiled: Compiled, provenance: Provenance) -> Inputs:
     return Inputs(
         specs_digest=compiled.specset.digest,
         commit=provenance.commit,
         dirty=provenance.dirty,
         snapshot_digest=provenance.snapshot_digest,
+        relevant=provenance.relevant,
         previous_digest=provenance.previous_digest,
         start=format_time(compiled.horizon.start),
         slot_seconds=compiled.horizon.slot_seconds,

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from planner.plan import Move, Plan, Preemption
-from planner.safety import Allowed, Rail, effects_of, judged
+from planner.decode.plan import remarked
+from planner.plan import Cost, Costs, Move, Plan, Preemption, sealed
+from planner.safety import Allowed, Rail, effects_of, judged, remarks
 from planner.specset import SpecSet
 from tests import builders
 from tests.planner.plans import HOUR, START, a_placement, a_plan, at
@@ -149,3 +150,34 @@ def test_a_rule_means_work_that_meets_all_of_its_condition(
     )
     given = specs(None, [{"id": "rule", "what": what, "where": where}])
     assert rails(None, a_plan(running("a"), moves=(move,)), given) == expected
+
+
+def billed(micros: int) -> Plan:
+    """A plan with that cloud bill."""
+    return a_plan(
+        costs=Costs(currency="USD", total=Cost(name="total", cash_micros=micros, power_micros=0, chargeback_micros=0))
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_told"),
+    [
+        (100, 119, False),
+        (100, 120, True),
+        (100, 81, False),
+        (100, 80, True),
+        (0, 1, True),
+        (0, 0, False),
+        (7, 7, False),
+    ],
+)
+def test_a_bill_that_changes_by_as_much_as_the_policy_says_is_remarked_on(old: int, new: int, is_told: bool) -> None:
+    given = builders.loaded(builders.a_policy(warn=[{"id": "jump", "what": "cost_change", "over": "20%"}]))
+    found = remarks(billed(old * 1_000_000), billed(new * 1_000_000), given)
+    assert bool(found) is is_told
+    assert remarks(None, billed(new), given) == ()
+    plan = remarked(billed(new), found)
+    assert [note.code for note in plan.diagnostics] == ["PLAN705"] * is_told
+    assert plan == sealed(plan)
+    if is_told:
+        assert found[0].summary == f"jump: the cloud bill goes from USD {old} to USD {new}, by 20% or more"

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from planner import relevant
 from planner.apply.staleness import Facts, findings
-from planner.plan import Plan
+from planner.plan import Plan, Unplaced, sealed
 from planner.spec.snapshot import Snapshot
 from planner.units import Duration
+from tests import builders
 from tests.planner.plans import HOUR, START, a_placement, a_plan
 
 FACTS = Facts(
@@ -115,3 +117,65 @@ def test_a_plan_that_follows_none_is_only_the_first() -> None:
 @pytest.mark.parametrize(("version", "holds"), [("0.1.7", True), ("0.1.99", True), ("0.2.0", False), ("1.1.0", False)])
 def test_another_series_of_the_planner_plans_anew(version: str, holds: bool) -> None:
     assert fields_of(PLAN, planner_version=version) == ([] if holds else ["inputs.planner_version"])
+
+
+def runs(job: str = "vision/a", name: str = "h100-003", pool: str = "dc1/h100", **fields: Any) -> dict[str, Any]:
+    """Work that a snapshot has running."""
+    return {"job": job, "pool": pool, "nodes": [name], "started_at": "2026-12-01T00:00:00Z", **fields}
+
+
+def ended(job: str = "vision/a", spec: str = "sha256:1", state: str = "failed", hour: int = 0) -> dict[str, Any]:
+    """Work that a snapshot has ended."""
+    return {"job": job, "spec": spec, "state": state, "at": f"2026-12-01T{hour:02}:00:00Z"}
+
+
+def resting_on(plan: Plan, **fields: Any) -> Plan:
+    """`plan` as it would be made from a snapshot."""
+    told = tuple(f"{field}={digest}" for field, digest in relevant.facts(seen(**fields)).items())
+    return sealed(plan.model_copy(update={"inputs": plan.inputs.model_copy(update={"relevant": told})}))
+
+
+SPOT = {"pool": "dc1/h100", "market": "spot"}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "stale"),
+    [
+        ({"running": [runs()]}, {"running": [runs(done="40%")]}, []),
+        ({"running": [runs()]}, {"running": [runs(name="h100-009")]}, ["running[vision/a]"]),
+        ({"running": [runs(name="h100-009")]}, {"running": [runs()]}, []),
+        ({"running": [runs()]}, {}, ["running[vision/a]"]),
+        ({"running": [runs("vision/a[3]")]}, {}, ["running[vision/a[3]]"]),
+        ({"running": [runs()]}, {"finished": [ended(spec="sha256:9")]}, []),
+        ({}, {"running": [runs()]}, []),
+        ({}, {"running": [runs(pool="dc2/h100")]}, ["running[vision/a]"]),
+        ({}, {"running": [runs("vision/z")]}, []),
+        ({}, {"running": [runs("vision/b")]}, ["running[vision/b]"]),
+        ({}, {"finished": [ended()]}, ["finished[vision/a]"]),
+        ({"finished": [ended()]}, {"finished": [ended()]}, []),
+        ({"finished": [ended()]}, {"finished": [ended(hour=1)]}, ["finished[vision/a]"]),
+        ({}, {"finished": [ended(spec="sha256:9")]}, []),
+        ({}, {"markets": [SPOT]}, ["markets[dc1/h100 spot]"]),
+        ({"markets": [SPOT]}, {"markets": [SPOT]}, []),
+        ({}, {"markets": [{**SPOT, "pool": "dc2/h100"}]}, []),
+        ({"markets": [SPOT]}, {}, []),
+    ],
+)
+def test_only_facts_that_the_plan_rests_on_make_it_stale(
+    then: dict[str, Any], now: dict[str, Any], stale: list[str]
+) -> None:
+    spot = a_placement("vision/a", 2, 20, node=3, market="spot", spec="sha256:1")
+    plan = resting_on(a_plan([spot], unplaced=[Unplaced(address="job/vision/b", reasons=())]), **then)
+    assert fields_of(plan, snapshot=seen(**now), snapshot_digest="sha256:2") == stale
+
+
+def test_a_plan_names_the_facts_about_its_own_work_and_pools() -> None:
+    specs = builders.loaded(builders.a_cluster(), builders.a_job("a"))
+    cluster, name = next(iter(specs.pools())).cluster.name, next(iter(specs.pools())).pool.name
+    shot = seen(
+        running=[runs("vision/a[1]"), runs("vision/other")],
+        markets=[{"pool": f"{cluster}/{name}", "market": "spot"}, {"pool": "away/x", "market": "spot"}],
+    )
+    fields = list(relevant.read(relevant.relevant(shot, specs)))
+    assert fields == [f"markets[{cluster}/{name} spot]", "running[vision/a[1]]"]
+    assert relevant.relevant(None, specs) == ()
