@@ -218,7 +218,8 @@ def _displaced(compiled: Compiled, solution: Solution) -> frozenset[str]:
 def _warnings(compiled: Compiled, previous: Plan | None) -> Iterable[Diagnostic]:
     from planner.compile.past import began
 
-    present = {work.address for work in compiled.works}
+    yield from _standing(compiled)
+    present = {work.address for work in compiled.works if work.seen is None}
     for address in began(previous, compiled.horizon.start):
         if address in present:
             yield Diagnostic(
@@ -227,6 +228,31 @@ def _warnings(compiled: Compiled, previous: Plan | None) -> Iterable[Diagnostic]
                 summary=f"{address} began before this plan starts; without a snapshot it is planned from its beginning",
                 address=address,
                 help="plan from the previous plan's start, or give a snapshot of what runs",
+            )
+
+
+def _standing(compiled: Compiled) -> Iterable[Diagnostic]:
+    """What goes on and is not what its spec says now."""
+    for work in compiled.works:
+        if work.seen is None:
+            continue
+        run = work.seen.running
+        if work.standing is None:
+            yield Diagnostic(
+                code="PLAN631",
+                severity=Severity.WARNING,
+                summary=f"{work.address} runs on {run.pool}, where its spec does not let it run as it does any more;"
+                " it is planned from its beginning",
+                address=work.address,
+                help="let the spec name the pool, variant and devices that it runs on, or let it begin again",
+            )
+        elif run.spec is not None and run.spec != compiled.specset.spec_hash(work.address):
+            yield Diagnostic(
+                code="PLAN632",
+                severity=Severity.WARNING,
+                summary=f"{work.address} goes on as it was started, from an earlier version of its spec",
+                address=work.address,
+                help="stop it by hand to let the present version begin",
             )
 
 

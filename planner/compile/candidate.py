@@ -46,9 +46,10 @@ class Candidate:
     """One legal way to run: `variant` on a site, in `shapes`; `nodes` are the eligible ones by position (None: all).
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
-    `lost_seconds` a run on the spot market is expected to lose; `extra_micros_per_slot` counts against the mode beside
-    cash and power. `milliqps` is what one replica of a service serves there. `within` and `further` are as in
-    `planner.compile.domains.Spread`.
+    It may start in slots `first` to `last` (None: any). `lost_seconds` are lost to what interrupts it: `lost_part` of
+    the whole work before it begins, the rest as expected on the spot market, for which `extra_micros_per_slot` counts
+    against the mode beside cash and power. `milliqps` is what one replica of a service serves there. `within` and
+    `further` are as in `planner.compile.domains.Spread`.
     """
 
     variant: str
@@ -61,7 +62,10 @@ class Candidate:
     nodes: tuple[int, ...] | None
     cash_micros_per_hour: int
     power_milliwatts: int
+    first: int = 0
+    last: int | None = None
     lost_seconds: int = 0
+    lost_part: Fraction = Fraction(0)
     extra_micros_per_slot: int = 0
     milliqps: Fraction = Fraction(0)
     within: int | None = None

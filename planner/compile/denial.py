@@ -1,7 +1,7 @@
 """A policy's own denials: which of its rules keeps work off a site, and why.
 
-`place` is a rule of the solve: what it means has no way to run there. `preempt` and `move` forbid to interrupt running
-work and to take it to other nodes; both hold in every plan, since plans interrupt and move nothing that runs.
+`place`: what it means has no way to run there. `preempt` and `move` forbid to interrupt running work and to take it to
+other nodes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from planner.spec.policy import DenyRule, Where
 
 
-def denial(rules: Iterable[DenyRule], ask: Ask, site: Site) -> Refusal | None:
-    """The refusal by the first rule that forbids to place such work there; None when none does."""
+def denial(rules: Iterable[DenyRule], ask: Ask, site: Site, what: DenyWhat = DenyWhat.PLACE) -> Refusal | None:
+    """The refusal by the first rule that forbids to do that with such work there; None when none does."""
     for rule in rules:
-        if rule.what is DenyWhat.PLACE and _means(rule.where, ask, site):
+        if rule.what is what and _means(rule.where, ask, site):
             why = f": {rule.message}" if rule.message else ""
             return site.refuse(
                 Code.DENIED, f"rule {rule.id} of the policy denies it{why}", f"change rule {rule.id} of the policy"

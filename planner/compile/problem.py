@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.catalog import vendors
 from planner.compile import budgets as money
-from planner.compile import foreign, quota_rows, quotas
+from planner.compile import foreign, overrun, quota_rows, quotas, running
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.fleet import FleetPool, fleet
@@ -18,6 +18,7 @@ from planner.compile.impossible import impossible
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
 from planner.compile.services import Scope, Serving, layer_task, services
+from planner.compile.sighting import Sighting, sightings
 from planner.compile.tasks import Ground, Work, frozen, task, timed
 from planner.compile.unsupported import place_of, refused
 from planner.diagnostics import Diagnostic, Severity, SpecError
@@ -79,11 +80,12 @@ def compiled(
         rules=specset.policy.deny,
     )  # fmt: skip
     ended = history(seen)
-    works = tuple(_works(specset, grounds, past(previous), start, ended))
+    works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
     cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
+    seen = running.with_strays(seen, works, specset.services)
     held = tuple(foreign.busy(pool, seen, horizon) for pool in pools)
     nodes = tuple(
         _nodes(pool, horizon, seen, until, foreign.taken(pool, each, seen, horizon))
@@ -95,7 +97,9 @@ def compiled(
         horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
         expenses=ended.expenses,
     )  # fmt: skip
-    works = tuple(timed(work, ground) for work in works)
+    _refuse_clashes(specset, works, pools, held)
+    scene = running.Scene(horizon=horizon, policy=specset.policy, known=known, rows=rows, nodes=nodes)
+    works = tuple(timed(work, ground) for work in running.resume(works, scene))
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works
     problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed)
@@ -112,7 +116,9 @@ def _held(work: Work, mode: int | None) -> Work:
     return work if mode is None else replace(work, candidates=(work.candidates[mode],))
 
 
-def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int, ended: History) -> Iterator[Work]:
+def _works(
+    specset: SpecSet, grounds: Grounds, before: Past, start: int, ended: History, seen: Mapping[str, Sighting]
+) -> Iterator[Work]:
     """Every job in order of address, arrays element by element; equal asks are judged once.
 
     What has succeeded is left out, and what has failed too often has no way to run any more.
@@ -131,6 +137,7 @@ def _works(specset: SpecSet, grounds: Grounds, before: Past, start: int, ended: 
                 address=names[0], job=job, submitted=start if since is None else since,
                 candidates=() if failed else candidates, refusals=(failed,) if failed else refusals, wishes=wanted,
                 before=before.placement(names), offered=bool(candidates),
+                seen=next((seen[name] for name in names if name in seen), None),
             )  # fmt: skip
 
 
@@ -182,6 +189,24 @@ def _impossible(specset: SpecSet, work: Work) -> Diagnostic:
 
 def _fix(refusal: Refusal) -> str:
     return f" ({refusal.fix})" if refusal.fix and refusal.category is not Category.NEVER else ""
+
+
+def _refuse_clashes(
+    specset: SpecSet, works: Sequence[Work], pools: Sequence[FleetPool], busy: Sequence[Sequence[foreign.Busy]]
+) -> None:
+    faults = running.clashes(works, pools, busy)
+    if faults:
+        raise SpecError(
+            Diagnostic(
+                code="PLAN614",
+                severity=Severity.ERROR,
+                summary=fault,
+                address=address("policy", specset.policy.name),
+                help="take the snapshot again; if that does not help, say so of shares and partitions: they are not"
+                " planned yet",
+            )
+            for fault in faults
+        )
 
 
 def _horizon(specset: SpecSet, start: int, works: Sequence[Work], pools: Sequence[FleetPool]) -> Horizon:
@@ -283,7 +308,7 @@ def _problem(
     closures = [[tuple((each.start, each.end) for each in node.closures) for node in members] for members in nodes]
     freeze = horizon.floor(horizon.start + policy.freeze.seconds)
     held = tuple(
-        None if work.address in thawed else frozen(each, freeze, closures)
+        None if work.address in thawed or work.standing is not None else frozen(each, freeze, closures)
         for work, each in zip(works, tasks, strict=True)
     )
     problem = Problem(
@@ -296,11 +321,11 @@ def _problem(
                 tiers=tuple(tier.within.value for tier in pool.tiers),
                 ceiling=pool.ceiling,
             )
-            for pool, members in zip(pools, nodes, strict=True)
+            for pool, members in zip(pools, overrun.room(nodes, tasks), strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),
-        rows=ground.rows.rows + array_rows,
-        budgets=spending.budgets,
+        rows=overrun.rows(ground.rows.rows + array_rows, tasks),
+        budgets=overrun.budgets(spending.budgets, tasks),
     )
     return problem, tuple(_held_mode(each) if kept else None for kept, each in zip(held, tasks, strict=True))
 

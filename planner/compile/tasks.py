@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from planner.compile.horizon import Horizon
     from planner.compile.quota_rows import Rows
     from planner.compile.quotas import Quotas
+    from planner.compile.sighting import Sighting, Standing
     from planner.plan import Placement
     from planner.spec.job import Job
     from planner.spec.policy import Policy
@@ -68,7 +69,8 @@ class Work:
     """One thing to be placed: `candidates` are aligned with its task's modes, `refusals` are of all other pools.
 
     `layer` is what it is of a service, for which `job` stands in, and `held` where that was before. `later`: it may
-    only start after the horizon. `offered`: some pool of the fleet can run it at some time.
+    only start after the horizon. `offered`: some pool of the fleet can run it at some time. `seen` is what a snapshot
+    says of its run, `standing` how that run stands when the plan starts.
     """
 
     address: str
@@ -82,6 +84,8 @@ class Work:
     offered: bool = True
     layer: Layer | None = None
     held: Previous | None = None
+    seen: Sighting | None = None
+    standing: Standing | None = None
 
 
 def least_work(wishes: Sequence[Wish], speeds: Speeds) -> Fraction:
@@ -101,7 +105,7 @@ def timed(work: Work, ground: Ground) -> Work:
     kept: list[Candidate] = []
     refusals = list(work.refusals)
     for candidate in work.candidates:
-        found = _refusal(work, candidate, ground)
+        found = None if work.standing is not None else _refusal(work, candidate, ground)
         if found is None:
             kept.append(candidate)
         else:
@@ -195,6 +199,11 @@ def _hard_deadline(job: Job, horizon: Horizon) -> int | None:
     return horizon.floor(window.deadline)
 
 
+def _unsaved(work: Work, speeds: Speeds) -> Fraction:
+    """The work that is not safe yet, in GPU-milliseconds of the reference model: it is what a run of it is worth."""
+    return least_work(work.wishes, speeds) * (1 if work.standing is None else 1 - work.standing.saved)
+
+
 def modes(work: Work, ground: Ground, amount: Fraction, array_row: int | None = None) -> tuple[Mode, ...]:
     """The candidates in slots; `amount` is the least work, in GPU-milliseconds of the reference model."""
     return tuple(_mode(candidate, work, ground, amount, array_row) for candidate in work.candidates)
@@ -229,11 +238,19 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
             candidate.power_milliwatts, price.micros_per_kwh if price else 0, horizon.slot_seconds
         )
         + candidate.extra_micros_per_slot,
+        cost_micros=_lost_micros(candidate, work, ground) if candidate.lost_part else 0,
         charges=charges,
         home=home,
         nodes=candidate.nodes,
         within=candidate.within,
+        earliest=candidate.first,
+        latest=candidate.last,
     )
+
+
+def _lost_micros(candidate: Candidate, work: Work, ground: Ground) -> int:
+    value, _ = worth(least_work(work.wishes, ground.speeds) * candidate.lost_part, work.job, ground.policy)
+    return value
 
 
 def task(
@@ -243,8 +260,8 @@ def task(
 
     Waiting before the plan's start is the same in every plan and left out: `since` is never before slot 0.
     """
-    job, horizon, policy = work.job, ground.horizon, ground.policy
-    amount = least_work(work.wishes, ground.speeds)
+    job, horizon, policy, now = work.job, ground.horizon, ground.policy, work.standing
+    amount = _unsaved(work, ground.speeds)
     value, premium = worth(amount, job, policy)
     ways = modes(work, ground, amount, array_row)
     due = (
@@ -252,7 +269,7 @@ def task(
         if job.window.deadline is None or job.window.deadline_is is DeadlineIs.HARD
         else horizon.floor(job.window.deadline)
     )
-    first = earliest(job, horizon)
+    first = 0 if now is not None else earliest(job, horizon)
     return Task(
         name=work.address,
         modes=ways,
@@ -263,15 +280,22 @@ def task(
         due=None if due is None else max(due, -_LATEST_DUE),
         late_micros=0 if due is None else _per_slot(value, policy.late.ppm, horizon.slot_seconds, HOUR),
         earliest=first,
-        latest=first if job.pin and job.pin.start is not None else None,
-        deadline=_hard_deadline(job, horizon),
-        after=after,
+        latest=first if now is None and job.pin and job.pin.start is not None else None,
+        deadline=_reachable(_hard_deadline(job, horizon), ways, now),
+        after=after if now is None else (),
         budgets=budgets if any(each.cash_micros for each in ways) else (),
         priority=PRIORITIES.index(job.priority),
         interruptible=job.preemptible,
-        previous=earlier(work.before, work.candidates, horizon),
+        stays=now is not None and now.stays,
+        previous=earlier(work.before, work.candidates, horizon) if now is None else now.previous,
         move_micros=policy.move.micros,
     )
+
+
+def _reachable(deadline: int | None, ways: tuple[Mode, ...], now: Standing | None) -> int | None:
+    """A hard deadline, unless what runs misses it already if it goes on: then it is late, and says so."""
+    missed = now is not None and now.goes_on and deadline is not None and ways[0].duration > deadline
+    return None if missed else deadline
 
 
 def _per_slot(value: int, ppm: int, slot_seconds: int, per_seconds: int) -> int:

@@ -73,8 +73,9 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda job: job.pin is not None and bool(job.pin.devices)),
     _rule("PLAN612", Work, "the cost of moving data", "leave data and egress out; state place.regions",
           lambda job: job.data is not None or job.egress is not None),
-    _rule("PLAN614", Snapshot, "a snapshot of running work", "plan without it",
-          lambda shot: bool(shot.running or shot.services)),
+    _rule("PLAN614", Snapshot, "running work on shares or partitions of devices", "plan without it",
+          lambda shot: any(device.share or device.profile for run in (*shot.running, *shot.services)
+                           for node in run.nodes for device in node.devices)),
     _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
           lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
 )  # fmt: skip

@@ -31,6 +31,12 @@ class Placed:
         return self.candidate.site.pool
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it runs when the plan starts and goes on where it is."""
+        now = self.work.standing
+        return now is not None and now.goes_on and self.run.mode == 0
+
+    @property
     def slots(self) -> int:
         """How many slots it takes, those after the horizon included."""
         return self.run.end - self.run.start

@@ -12,7 +12,7 @@ from planner.compile.refusal import as_reasons, one_a_subject
 from planner.decode.binding import Claim, Devices, bind, islands_of
 from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment
 from planner.spec.work import Market as Wanted
-from planner.units import format_time
+from planner.units import format_time, parse_time
 
 if TYPE_CHECKING:
     from planner.compile.fleet import DeviceGroup, FleetPool
@@ -77,8 +77,14 @@ def _claims(parts: Sequence[Seated], pool: FleetPool) -> Iterator[Claim]:
 
 
 def _held(part: Seated, pool: FleetPool) -> list[tuple[int, ...]]:
-    """What the previous plan gave parts of this role on this node of this pool."""
+    """What it holds on this node if it goes on there, else what the previous plan gave parts of this role on it."""
     before = part.placed.work.before
+    if part.placed.goes_on and (seen := part.placed.work.seen) is not None:
+        return [
+            tuple(device.index for device in node.devices)
+            for node in seen.running.nodes
+            if node.name == pool.nodes[part.node]
+        ]
     if before is None or before.segments[0].pool != pool.name:
         return []
     name = pool.nodes[part.node]
@@ -116,6 +122,7 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
     work, horizon = each.work, compiled.horizon
     job = work.job
     finish = horizon.moment(each.run.end)
+    begun = began(each)
     return Placement(
         address=work.address,
         spec=compiled.specset.spec_hash(work.address),
@@ -124,7 +131,7 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
         submitted=format_time(work.submitted),
         gpus=each.candidate.devices,
         finish=format_time(finish),
-        limit_seconds=each.candidate.limit_seconds,
+        limit_seconds=each.candidate.limit_seconds + (0 if begun is None else horizon.start - begun),
         late_seconds=0 if job.window.deadline is None else max(0, finish - job.window.deadline),
         lost_work_seconds=each.candidate.lost_seconds,
         cash_micros=each.cash_micros,
@@ -132,8 +139,20 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
         value_micros=_value(each, horizon),
         estimated=each.candidate.estimated,
         reasons=_reasons(compiled, each),
-        segments=(segment(compiled, each, seats, start=each.run.start, end=each.run.end),),
+        segments=(segment(compiled, each, seats, start=each.run.start, end=each.run.end, begun=begun),),
     )
+
+
+def began(each: Placed) -> int | None:
+    """When a run that goes on has begun: as the previous plan said, if that is when and where it was to run."""
+    if not each.goes_on or each.work.seen is None:
+        return None
+    run, before = each.work.seen.running, each.work.before
+    first = before.segments[0] if before is not None else None
+    same = first is not None and first.pool == run.pool and {n.name for n in first.nodes} == {n.name for n in run.nodes}
+    if first is not None and same and parse_time(first.start, "UTC") <= each.work.seen.at:
+        return parse_time(first.start, "UTC")
+    return run.started_at
 
 
 def _reasons(compiled: Compiled, each: Placed) -> tuple[Reason, ...]:
@@ -153,15 +172,18 @@ def _value(each: Placed, horizon: Horizon) -> int:
         - task.delay_micros * (each.run.end - task.since)
         - late
         - (each.mode.cash_micros + each.mode.power_micros) * inside
+        - each.mode.cost_micros
     )
 
 
-def segment(compiled: Compiled, each: Placed, seats: Seats, *, start: int, end: int) -> Segment:
-    """What a run has in slots `[start, end)`."""
+def segment(
+    compiled: Compiled, each: Placed, seats: Seats, *, start: int, end: int, begun: int | None = None
+) -> Segment:
+    """What a run has in slots `[start, end)`; one that goes on has had it since the moment it has `begun`."""
     site, parts = each.candidate.site, seats.by_task[each.at]
     group = site.group
     return Segment(
-        start=format_time(compiled.horizon.moment(start)),
+        start=format_time(compiled.horizon.moment(start) if begun is None else begun),
         end=format_time(compiled.horizon.moment(end)),
         cluster=site.pool.cluster.name,
         pool=site.pool.name,

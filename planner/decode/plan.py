@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.decode.interruptions import moves, preemptions
 from planner.decode.placed import placed
 from planner.decode.placements import placements, seats_of
 from planner.decode.reasons import unplaced
@@ -51,6 +52,8 @@ def decoded(
             services=serving,
             unplaced=left_out,
             quota=schedules(compiled, runs),
+            preemptions=preemptions(compiled, runs),
+            moves=moves(compiled, runs),
             prices=prices(compiled, solution),
             utilisation=utilisation(compiled, runs),
             costs=costs(compiled, runs),

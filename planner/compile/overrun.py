@@ -1,0 +1,89 @@
+"""Room for what runs and may not stop: a limit that it exceeds already gives way until it ends, and no further."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from solvers.problem import Budget, Mode, Node, Row, Taken, Task
+
+_Use = list[tuple[int, tuple[int, ...]]]
+
+
+def rows(given: Sequence[Row], tasks: Sequence[Task]) -> tuple[Row, ...]:
+    """The rows, each with at least the limit that what stays needs in each slot."""
+    return tuple(_row(at, row, tasks) for at, row in enumerate(given))
+
+
+def _row(at: int, row: Row, tasks: Sequence[Task]) -> Row:
+    if row.limit is None:
+        return row
+    used = [0] * len(row.limit)
+    for mode in _staying(tasks):
+        amount = sum(charge.amount for charge in mode.charges if charge.row == at)
+        for slot in range(min(mode.duration, len(used)) if amount else 0):
+            used[slot] += amount
+    return replace(row, limit=tuple(map(max, row.limit, used)))
+
+
+def budgets(given: Sequence[Budget], tasks: Sequence[Task]) -> tuple[Budget, ...]:
+    """The budgets, each with at least the cash that what stays will have cost."""
+    spent = [0] * len(given)
+    for task in tasks:
+        if task.stays:
+            for at in task.budgets:
+                inside = min(task.modes[0].duration, given[at].end) - max(0, given[at].start)
+                spent[at] += task.modes[0].cash_micros * max(0, inside)
+    return tuple(
+        replace(budget, micros=max(budget.micros, cash)) for budget, cash in zip(given, spent, strict=True)
+    )  # fmt: skip
+
+
+def room(pools: Sequence[Sequence[Node]], tasks: Sequence[Task]) -> tuple[tuple[Node, ...], ...]:
+    """The nodes of each pool, each with at least the room that what stays and foreign use take together.
+
+    What is added is taken again once that ends.
+    """
+    held: defaultdict[tuple[int, int], _Use] = defaultdict(list)
+    for task in tasks:
+        if task.stays:
+            for node, use in _seats(task):
+                held[task.modes[0].pool, node].append((task.modes[0].duration, use))
+    return tuple(
+        tuple(_roomy(node, held.get((pool, at), ())) for at, node in enumerate(nodes))
+        for pool, nodes in enumerate(pools)
+    )
+
+
+def _seats(task: Task) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each node that the task stays on, with the use of the part that has as many devices as it holds there."""
+    left = [part.use for part in task.modes[0].parts for _ in range(part.count)]
+    for node, devices in task.previous.nodes if task.previous else ():
+        use = next((use for use in left if use[0] == devices), left[0])
+        left.remove(use)
+        yield node, use
+
+
+def _roomy(node: Node, held: Sequence[tuple[int, tuple[int, ...]]]) -> Node:
+    if not held:
+        return node
+    end = max(duration for duration, _ in held)
+    changes = {0, *(duration for duration, _ in held), *(each.start for each in node.taken)}
+    lacking = [0] * len(node.capacity)
+    for slot in changes:
+        for resource, capacity in enumerate(node.capacity):
+            used = sum(use[resource] for duration, use in held if slot < duration)
+            gone = sum(each.use[resource] for each in node.taken if each.start <= slot < each.end)
+            lacking[resource] = max(lacking[resource], used + gone - capacity if used else 0)
+    if not any(lacking):
+        return node
+    extra = tuple(lacking)
+    return replace(
+        node, capacity=tuple(map(sum, zip(node.capacity, extra, strict=True))),
+        taken=(*node.taken, Taken(start=end, end=1_000_000, use=extra)),
+    )  # fmt: skip
+
+
+def _staying(tasks: Sequence[Task]) -> Iterator[Mode]:
+    return (task.modes[0] for task in tasks if task.stays)
