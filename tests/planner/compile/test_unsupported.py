@@ -41,6 +41,7 @@ def a_snapshot(**fields: Any) -> Document:
     return {"apiVersion": "planner/v1", "kind": "Snapshot", "name": "dc1", "taken_at": TIME, **fields}
 
 
+A_HALF = {"name": "h100-0001", "devices": [{"index": 0, "share": "1/2"}]}
 RUNNING = {"job": "vision/train", "pool": "dc1/h100", "nodes": "h100-0001", "started_at": TIME}
 SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
@@ -65,11 +66,12 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN618", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
     ("PLAN612", [a_job(data="dc1")]),
-    ("PLAN614", [a_snapshot(running=[RUNNING]), a_job()]),
-    ("PLAN614", [a_snapshot(services=[{"service": "nlp/chat", "replicas": 1}]), a_service()]),
+    ("PLAN614", [a_snapshot(running=[RUNNING | {"nodes": [A_HALF]}]), a_job()]),
+    ("PLAN614", [a_snapshot(services=[{"service": "nlp/chat", "replicas": 1, "nodes": [A_HALF]}]), a_service()]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
 ACCEPTED: list[list[Document]] = [
+    [a_snapshot(running=[RUNNING], services=[{"service": "nlp/chat", "replicas": 1}]), a_job(), a_service()],
     [a_job(topology={"within": "node", "required": True})],
     [a_job(topology={"within": "pool"})],
     [a_job(topology={"within": "rack"})],
@@ -118,7 +120,7 @@ def test_every_row_of_the_table_is_tried_and_has_its_sentence() -> None:
 
 
 def test_a_snapshot_beside_the_specs_is_judged_too() -> None:
-    snapshot = loaded(a_cluster(), a_job(), a_snapshot(running=[RUNNING])).snapshots[0]
+    snapshot = loaded(a_cluster(), a_job(), a_snapshot(running=[RUNNING | {"nodes": [A_HALF]}])).snapshots[0]
     assert isinstance(snapshot, Snapshot)
     with pytest.raises(SpecError, match="running work"):
         compile_specs(a_cluster(), a_job(), snapshot=snapshot, start=START)
