@@ -6,25 +6,33 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from solvers.problem import Budget, Mode, Node, Row, Taken, Task
+from solvers.problem import Budget, Node, Row, Taken, Task
 
 _Use = list[tuple[int, tuple[int, ...]]]
 
 
-def rows(given: Sequence[Row], tasks: Sequence[Task]) -> tuple[Row, ...]:
+def rows(given: Sequence[Row], tasks: Sequence[Task], slots: int) -> tuple[Row, ...]:
     """The rows, each with at least the limit that what stays needs in each slot."""
-    return tuple(_row(at, row, tasks) for at, row in enumerate(given))
+    return tuple(
+        row if row.limit is None else replace(row, limit=tuple(map(max, row.limit, used)))
+        for row, used in zip(given, _used(given, tasks, slots), strict=True)
+    )
 
 
-def _row(at: int, row: Row, tasks: Sequence[Task]) -> Row:
-    if row.limit is None:
-        return row
-    used = [0] * len(row.limit)
-    for mode in _staying(tasks):
-        amount = sum(charge.amount for charge in mode.charges if charge.row == at)
-        for slot in range(min(mode.duration, len(used)) if amount else 0):
-            used[slot] += amount
-    return replace(row, limit=tuple(map(max, row.limit, used)))
+def _used(given: Sequence[Row], tasks: Sequence[Task], slots: int) -> list[list[int]]:
+    """What of each row those use that stay, slot by slot, with what spills into it."""
+    used = [[0] * slots for _ in given]
+    for mode in (task.modes[0] for task in tasks if task.stays):
+        for charge in mode.charges:
+            for slot in range(min(mode.duration, slots)):
+                used[charge.row][slot] += charge.amount
+    spilling = {at: row.spill for at, row in enumerate(given) if row.spill is not None}
+    while spilling:
+        for at in sorted(spilling.keys() - {spill.row for spill in spilling.values()}):
+            spill = spilling.pop(at)
+            for slot, above in enumerate(spill.above):
+                used[spill.row][slot] += max(0, used[at][slot] - above)
+    return used
 
 
 def budgets(given: Sequence[Budget], tasks: Sequence[Task]) -> tuple[Budget, ...]:
@@ -83,7 +91,3 @@ def _roomy(node: Node, held: Sequence[tuple[int, tuple[int, ...]]]) -> Node:
         node, capacity=tuple(map(sum, zip(node.capacity, extra, strict=True))),
         taken=(*node.taken, Taken(start=end, end=1_000_000, use=extra)),
     )  # fmt: skip
-
-
-def _staying(tasks: Sequence[Task]) -> Iterator[Mode]:
-    return (task.modes[0] for task in tasks if task.stays)

@@ -324,7 +324,7 @@ def _problem(
             for pool, members in zip(pools, overrun.room(nodes, tasks), strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),
-        rows=overrun.rows(ground.rows.rows + array_rows, tasks),
+        rows=overrun.rows(ground.rows.rows + array_rows, tasks, horizon.slots),
         budgets=overrun.budgets(spending.budgets, tasks),
     )
     return problem, tuple(_held_mode(each) if kept else None for kept, each in zip(held, tasks, strict=True))

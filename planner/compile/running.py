@@ -162,8 +162,8 @@ def _going_on(
     limit_left = candidate.limit_seconds - (horizon.start - seen.running.started_at)
     opened = _open_seconds(scene, candidate.site.at, nodes)
     going_on = replace(
-        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0, within=None, further=0,
-        nodes=tuple(sorted(node for node, _ in nodes)),
+        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0,
+        nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
     )  # fmt: skip
     lost = done - saved + Fraction(_restart_seconds(job), expected)
     return going_on, Standing(
@@ -233,7 +233,7 @@ def inside_guarantees(works: Sequence[Work], scene: Scene) -> frozenset[str]:
                 running.setdefault(home, []).append(work)
     found: set[str] = set()
     for home, group in running.items():
-        left = list(scene.rows.by_quota[home].guaranteed)
+        left = [each.planned for each in scene.rows.by_quota[home].held]
         for work in sorted(group, key=_rank):
             found |= {work.address} if _take(work.candidates[0], left, scene.horizon) else set()
     return frozenset(found)
