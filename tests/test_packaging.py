@@ -1,4 +1,4 @@
-"""What is released: a wheel of three typed packages, all their data, the command and the licence, and an image of it."""
+"""What is released: a wheel of three typed packages with all that they need and nothing else, and an image of it."""
 
 from __future__ import annotations
 
