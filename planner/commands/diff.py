@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.commands import console, edits, options
+from planner.commands import console, edits, inputs, options
+from planner.diagnostics import UsageError
 from planner.exits import Exit, worst
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from planner.commands.sides import Side
     from planner.diff import Changes
     from planner.plan import Plan
+    from planner.report.page import Medium
 
 
 def _parts(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -33,6 +35,11 @@ _WHAT: Final = click.option(
 )  # fmt: skip
 
 
+_OWNERS: Final = click.option(
+    "--owners", is_flag=True, help="Tell only the owners of jobs that moved: from when to when, and because of what."
+)
+
+
 @options.verb(
     "diff",
     "Say what one plan changes against another.",
@@ -42,10 +49,11 @@ _WHAT: Final = click.option(
     "planner diff plan.lock.json specs",
     "planner diff --what plan,specs,manifests --full",
     "planner diff old.lock.json new.lock.json --detailed-exitcode",
+    "planner diff old.lock.json new.lock.json --owners --format markdown",
     options=(
         click.argument("a", required=False), click.argument("b", required=False), options.at, options.effort,
         options.budget, options.formats("text", "json", "markdown"), options.detailed_exitcode, options.full,
-        options.base, options.specs, _WHAT,
+        options.base, options.specs, _WHAT, _OWNERS,
     ),
 )  # fmt: skip
 def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
@@ -60,6 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     base: str | None,
     specs: Path,
     what: tuple[str, ...],
+    owners: bool,
     colour: str,
 ) -> Exit:
     """Say what plan B changes against plan A: for people first, then for machines.
@@ -72,6 +81,8 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     from planner.commands.sides import sides
     from planner.diff import compare
 
+    if owners and form == "json":
+        raise UsageError("--owners is for people, as text or markdown; json without it has every job and team")
     first, second = sides(a, b, base, specs)
     wish = planning.Wish(at=_moment(first, second, at), effort=effort, budget=budget, colour=colour)
     before, cut = _plan(first, wish, first.given.lock if first.given else None)
@@ -79,7 +90,11 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     renamed = planning.renamed(second.given.specset, before) if second.given else {}
     changes = compare(before, after, renamed=renamed)
     edited = edits.edits(what, (first, second), (before, after))
-    _show(changes, edited, (before, after), form, full, colour)
+    if owners:
+        medium = None if form == "markdown" else console.medium(full=full)
+        _tell_owners(changes, second, after, specs, medium=medium, colour=colour)
+    else:
+        _show(changes, edited, (before, after), form, full, colour)
     codes = [Exit.CHANGES] if detailed_exitcode and (changes.any or edited.any) else []
     if cut or cut_too:
         console.err("interrupted: the best plans so far were compared\n")
@@ -129,3 +144,20 @@ def _show(changes: Changes, edited: Edits, plans: tuple[Plan, Plan], form: str, 
         case _:
             blocks = difference_page(changes, before, after, medium).blocks
             console.show(Page(blocks=(*blocks, *more)), medium, colour)
+
+
+def _tell_owners(
+    changes: Changes, second: Side, after: Plan, specs: Path, *, medium: Medium | None, colour: str
+) -> None:
+    """Whose job moved, with the owners that the specs of the second side, or else those in the files, name.
+
+    Without a medium it is markdown.
+    """
+    from planner.report.owners import owners_markdown, owners_page
+
+    specset = second.given.specset if second.given else inputs.valid(specs) if specs.exists() else None
+    owners = {team.name: team.owners for team in specset.teams} if specset else {}
+    if medium is None:
+        console.out(owners_markdown(changes, after, owners))
+    else:
+        console.show(owners_page(changes, after, owners, medium), medium, colour)

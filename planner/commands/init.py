@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.commands import console, inputs, options
-from planner.diagnostics import UsageError, did_you_mean, quoted
+from planner.commands import console, options
+from planner.diagnostics import SpecError, UsageError, did_you_mean, quoted
 from planner.exits import Exit
 
 if TYPE_CHECKING:
@@ -170,9 +170,8 @@ def _taken(sources: tuple[Path, ...], policy: str) -> tuple[dict[str, str], tupl
 
     found = tuple(file for path in sources for file in read_tree(path))
     result = load(found)
-    console.err(inputs.diagnostics_text(result.diagnostics, "text"))
     if result.specset is None:
-        raise UsageError("the specs have errors; mend them first")
+        raise SpecError(result.diagnostics)
     named = {f"specs/{Path(file.path).name}": file.text.decode() for file in found}
     if len(named) < len(found):
         raise UsageError("two of the files have the same name")

@@ -112,7 +112,7 @@ def test_specs_that_exist_are_taken_over_with_a_policy_where_they_have_none(run:
 def test_specs_with_errors_are_not_taken_over(run: Run, here: Path) -> None:
     (here / "jobs.yaml").write_text(job("a").replace("vision", "nobody"))
     done = run("init", "fleet", "--from", "jobs.yaml")
-    assert done.code == Exit.USAGE
+    assert done.code == Exit.INVALID
     assert "SPEC301" in done.err
     assert not Path("fleet").exists()
 
