@@ -52,14 +52,14 @@ def comment(
 
     `more` are sections that follow what changes.
 
-    What does not fit is cut at the ends of sections, the least important first; the hidden header says so by
-    `truncated`, and such a comment proves no approval.
+    What does not fit is cut at the ends of sections, the least important first. Where that is a part of what changes,
+    or of a plan that is compared with nothing, the hidden header says `truncated`, and the comment proves no approval.
     """
     before = base.plan if base else None
     opening = f"### {_verdict(plan, changes)}\n{_about(plan, before)}\n"
     closing = _closing(plan, lock)
     room = limit - len((opening + closing).encode()) - _RESERVED
-    body, left_out = [], False
+    body, left_out = [], []
     parts = (
         ("", (*_changed(plan, before, changes), *_opened(sections(more)))),
         ("#### The whole plan\n" if changes and changes.any else "", _plan(plan, changes)),
@@ -70,11 +70,12 @@ def comment(
             cut = folded(section, room if section.is_open else room * 2 // 3)
             room -= len(cut.text.encode()) + 1
             cuts.append(cut)
-        left_out = left_out or any(cut.left_out for cut in cuts)
+        left_out.append(any(cut.left_out for cut in cuts))
         texts = [cut.text for cut in cuts if cut.text]
         body += [title, *texts] if title and texts else texts
-    notice = "_Parts are left out for length; the lock file of this run has everything._\n\n" if left_out else ""
-    return _header(plan, base, truncated=left_out) + opening + "\n".join(body) + "\n" + notice + closing
+    notice = "_Parts are left out for length; the lock file of this run has everything._\n\n" if any(left_out) else ""
+    unread = left_out[0] if before and changes else any(left_out)
+    return _header(plan, base, truncated=unread) + opening + "\n".join(body) + "\n" + notice + closing
 
 
 def _header(plan: Plan, base: Base | None, *, truncated: bool) -> str:

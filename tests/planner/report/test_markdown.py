@@ -258,9 +258,23 @@ def crowd(count: int, shift: int) -> Plan:
 def test_thousands_of_jobs_have_room_in_one_comment_that_says_what_it_leaves_out() -> None:
     text = reviewed(crowd(2_000, 0), crowd(2_000, 3))
     assert 10_000 < len(text.encode()) <= BYTES
-    assert header(text)["truncated"] is True
     assert "Parts are left out for length" in text
     assert "2,000 later" in verdict(text)
+
+
+def test_a_change_that_is_told_whole_is_reviewed_whole_however_long_the_rest_of_the_plan_is() -> None:
+    before = crowd(2_000, 0)
+    after = before.model_copy(update={"placements": (*before.placements, a_placement("zoo/new", 1, 4))})
+    text = reviewed(before, after)
+    assert len(text.encode()) <= BYTES
+    assert header(text)["truncated"] is False
+    assert "Parts are left out for length" in text
+    assert re.search(r"_[0-9,]+ more lines are left out here\._", text)
+
+
+def test_a_change_that_is_not_told_whole_proves_no_approval() -> None:
+    assert header(reviewed(crowd(300, 0), crowd(300, 1), limit=4_000))["truncated"] is True
+    assert header(comment(crowd(2_000, 0)))["truncated"] is True
 
 
 @pytest.mark.parametrize("limit", [4_000, 9_000, 30_000, 60_000])
