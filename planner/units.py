@@ -16,6 +16,7 @@ from planner.clock import first_reading, format_time, parse_time, zone_of
 
 __all__ = [
     "MILLION",
+    "DataPrice",
     "Duration",
     "Memory",
     "Money",
@@ -253,6 +254,26 @@ class PowerPrice:
         return f"{self.currency} {_money_text(self.micros_per_kwh)}/kWh"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class DataPrice:
+    """Money per terabyte, of 10^12 bytes."""
+
+    currency: str
+    micros_per_tb: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `USD 90/TB`."""
+        return cls(*_money(text, "/TB", "USD 90/TB"))
+
+    def __str__(self) -> str:
+        return f"{self.currency} {_money_text(self.micros_per_tb)}/TB"
+
+    def of(self, size: Memory) -> int:
+        """What so much data costs, in micros, rounded up."""
+        return ceil_div(self.micros_per_tb * size.mib * 2**20, 10**12)
+
+
 def _money(text: str, per: str, example: str) -> tuple[str, int]:
     match = _MONEY.fullmatch(text)
     if match is None:
@@ -263,7 +284,12 @@ def _money(text: str, per: str, example: str) -> tuple[str, int]:
 
 
 def _money_kind(per: str) -> str:
-    return {"": "an amount of money", "/h": "a price per hour", "/kWh": "a price of electricity"}[per]
+    return {
+        "": "an amount of money",
+        "/h": "a price per hour",
+        "/kWh": "a price of electricity",
+        "/TB": "a price of data",
+    }[per]
 
 
 def _money_text(micros: int) -> str:

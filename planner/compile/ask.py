@@ -6,29 +6,37 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from planner.spec.work import LIMIT
-from planner.units import ceil_div
+from planner.units import Duration, ceil_div, ceil_fraction
 
 if TYPE_CHECKING:
     from planner.catalog import Catalog, Vendor, VendorFacts
     from planner.spec.envelope import Priority
     from planner.spec.job import Job
     from planner.spec.work import GpuRequest, Market, TimeByModel, Variant, Within, WorkPlace
+    from planner.units import Memory
 
 _SECOND_MS = 1_000
+MOST_SIZES = 12
+"""An elastic job is weighed in at most so many sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """`replicas` alike parts of a gang with `devices` each, spread evenly over `nodes` (None: as few as possible)."""
+    """`replicas` alike parts of a gang with `devices` each, spread evenly over `nodes` (None: as few as possible).
+
+    Each node has a multiple of `unit` devices.
+    """
 
     role: str | None
     replicas: int
     devices: int
     nodes: int | None
+    unit: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,32 +99,69 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """An ask with what its answer depends on job by job: how long it runs, and how much cash it may cost."""
+    """An ask with what its answer depends on job by job: how long it runs, how much cash it may cost, and how much data
+    it fetches from where.
+    """
 
     ask: Ask
     duration: TimeByModel
     most_micros: int | None
     most_micros_per_hour: int | None
+    data: str | None = None
+    egress: Memory | None = None
 
 
 def wishes(job: Job, facts: Mapping[Vendor, VendorFacts]) -> tuple[Wish, ...]:
-    """Each variant of a job, in the order written."""
+    """Each variant of a job in the order written, an elastic one in each of its sizes, the largest first."""
     cost = job.max_cost
     return tuple(
         Wish(
-            ask=_ask(job, way, facts),
-            duration=way.duration,
+            ask=_ask(job, way, facts, size),
+            duration=_longer(way.duration, Fraction(job.replicas.max, size)) if job.replicas and size else way.duration,
             most_micros=cost.total.micros if cost and cost.total else None,
             most_micros_per_hour=cost.per_hour.micros if cost and cost.per_hour else None,
+            data=job.data,
+            egress=job.egress,
         )
         for way in job.ways()
+        for size in _sizes(job)
     )
 
 
-def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
+def _sizes(job: Job) -> tuple[int | None, ...]:
+    """The numbers of replicas that are weighed, the largest first.
+
+    Of a wide range these are both ends and, of each stretch between, the number that divides by two most often.
+    """
+    if job.replicas is None:
+        return (None,)
+    least, most = job.replicas.min, job.replicas.max
+    if most - least < MOST_SIZES:
+        return tuple(range(most, least - 1, -1))
+    cuts = [least + (most - least) * step // (MOST_SIZES - 1) for step in range(1, MOST_SIZES)]
+    inner = (max(range(low, high), key=lambda size: (size & -size, size)) for low, high in pairwise(cuts))
+    return (most, *sorted(inner, reverse=True), least)
+
+
+def _longer(times: TimeByModel, factor: Fraction) -> TimeByModel:
+    """What takes so much longer, since fewer share the work: all lengths in proportion, rounded up."""
+
+    def scaled(length: Duration) -> Duration:
+        return Duration(ceil_fraction(length.milliseconds * factor))
+
+    return times.model_copy(
+        update={
+            "expected": scaled(times.expected) if times.expected else None,
+            "by_model": tuple((model, scaled(length)) for model, length in times.by_model),
+            "limit": scaled(times.limit) if times.limit else None,
+        }
+    )
+
+
+def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], size: int | None) -> Ask:
     gpus = way.gpus
     assert gpus is not None, "ways() fills in the devices"
-    pieces = _pieces(job, gpus)
+    pieces = _pieces(job, gpus, size)
     vendor = way.vendor if any(piece.devices for piece in pieces) else None
     return Ask(
         team=job.team,
@@ -144,9 +189,13 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts]) -> Ask:
     )
 
 
-def _pieces(job: Job, gpus: GpuRequest) -> tuple[Piece, ...]:
+def _pieces(job: Job, gpus: GpuRequest, size: int | None) -> tuple[Piece, ...]:
+    """The parts of a gang; all replicas of an elastic job are one, whose nodes have whole replicas."""
     if not job.roles:
-        return (Piece(role=None, replicas=1, devices=gpus.count, nodes=gpus.nodes),)
+        if size is None:
+            return (Piece(role=None, replicas=1, devices=gpus.count, nodes=gpus.nodes),)
+        nodes = None if gpus.nodes is None else gpus.nodes * size
+        return (Piece(role=None, replicas=1, devices=gpus.count * size, nodes=nodes, unit=max(1, gpus.count)),)
     return tuple(
         Piece(role=role.name, replicas=role.replicas, devices=role.gpus.count, nodes=role.gpus.nodes)
         for role in job.roles

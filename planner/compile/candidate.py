@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from planner.compile import market, quotas
+from planner.compile import egress, market, quotas
 from planner.compile.ask import timing
 from planner.compile.denial import denial
 from planner.compile.domains import spreads
@@ -46,6 +46,7 @@ class Candidate:
     """One legal way to run: `variant` on a site, in `shapes`; `nodes` are the eligible ones by position (None: all).
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
+    `egress_micros` is paid once, for the data that it fetches.
     It may start in slots `first` to `last` (None: any). `lost_seconds` are lost to what interrupts it: `lost_part` of
     the whole work before it begins, the rest as expected on the spot market, for which `extra_micros_per_slot` counts
     against the mode beside cash and power. `milliqps` is what one replica of a service serves there. `within` and
@@ -62,6 +63,7 @@ class Candidate:
     nodes: tuple[int, ...] | None
     cash_micros_per_hour: int
     power_milliwatts: int
+    egress_micros: int = 0
     first: int = 0
     last: int | None = None
     lost_seconds: int = 0
@@ -115,7 +117,7 @@ def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
     limit = _limited(fit.site, times)
     if isinstance(limit, Refusal):
         return limit
-    made = _candidate(wish.ask, fit, times, limit)
+    made = replace(_candidate(wish.ask, fit, times, limit), egress_micros=egress.cost(wish, fit.site, grounds.fleet))
     return _too_dear(wish, made, grounds) or made
 
 
@@ -135,7 +137,7 @@ def _fit(ask: Ask, site: Site, grounds: Grounds) -> tuple[Fit, ...] | Refusal:
 
 def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
     place, pool = ask.place, site.pool
-    region = pool.cluster.place.name or pool.cluster.name
+    region = egress.place_name(pool)
     here = {pool.cluster.name, pool.name, region}
     allowed = ((place.clusters, pool.cluster.name), (place.pools, pool.name), (place.regions, region))
     if any(wanted and name not in wanted for wanted, name in allowed):
@@ -364,17 +366,18 @@ def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candida
 
 def _too_dear(wish: Wish, made: Candidate, grounds: Grounds) -> Refusal | None:
     hourly = made.cash_micros_per_hour
-    if not hourly:
+    if not hourly and not made.egress_micros:
         return None
     rate = f"{made.node_count} nodes at {Money(grounds.currency, made.site.pool.node_micros_per_hour)}/h"
     if wish.most_micros_per_hour is not None and hourly > wish.most_micros_per_hour:
         cost, allowed = Money(grounds.currency, hourly), Money(grounds.currency, wish.most_micros_per_hour)
         message = f"{rate} cost {cost}/h, max_cost allows {allowed}/h"
         return made.site.refuse(Code.MAX_COST, message, f"raise max_cost.per_hour to {cost}")
-    total = ceil_div(hourly * made.expected_seconds, _HOUR)
+    total = ceil_div(hourly * made.expected_seconds, _HOUR) + made.egress_micros
     if wish.most_micros is not None and total > wish.most_micros:
         cost, allowed = Money(grounds.currency, total), Money(grounds.currency, wish.most_micros)
-        message = f"{rate} for {length_text(made.expected_seconds)} cost {cost}, max_cost allows {allowed}"
+        data = f" with {Money(grounds.currency, made.egress_micros)} for its data" if made.egress_micros else ""
+        message = f"{rate} for {length_text(made.expected_seconds)}{data} cost {cost}, max_cost allows {allowed}"
         return made.site.refuse(Code.MAX_COST, message, f"raise max_cost.total to {cost}")
     return None
 

@@ -67,8 +67,9 @@ def earlier(placement: Placement | None, candidates: Sequence[Candidate], horizo
 
 
 def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-    """The mode of a segment and its `(node, devices)`; None where its mode is gone."""
-    for mode, candidate in enumerate(candidates):
+    """The mode of a segment and its `(node, devices)`, of several the one of its size; None where its mode is gone."""
+    size = sum(len(node.devices) for node in segment.nodes)
+    for mode, candidate in sorted(enumerate(candidates), key=lambda each: (each[1].devices != size, each[0])):
         if _same(candidate, segment):
             held = _held(candidate.site.pool, segment)
             if _lies_so(candidate, tuple(held)):

@@ -162,7 +162,7 @@ def _going_on(
     limit_left = candidate.limit_seconds - (horizon.start - seen.running.started_at)
     opened = _open_seconds(scene, candidate.site.at, nodes)
     going_on = replace(
-        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0,
+        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0, egress_micros=0,
         nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
     )  # fmt: skip
     lost = done - saved + Fraction(_restart_seconds(job), expected)

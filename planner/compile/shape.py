@@ -92,7 +92,7 @@ def _split(ask: Ask, piece: Piece, pool: FleetPool, group: DeviceGroup | None) -
             return fault
         return _items(piece, piece.nodes, each, use)
     first: Refusal | None = None
-    for nodes in divisors(piece.devices) if piece.devices else (1,):
+    for nodes in divisors(piece.devices // piece.unit) if piece.devices else (1,):
         each = piece.devices // nodes
         use = _use(ask, each, pool, group)
         fault = _fault(use, each, pool, group)

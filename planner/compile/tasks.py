@@ -16,7 +16,7 @@ from planner.compile.refusal import Code, Refusal
 from planner.spec.envelope import Priority
 from planner.spec.job import DeadlineIs
 from planner.spec.work import Market as Wanted
-from planner.units import Money, ceil_fraction, format_time
+from planner.units import Money, ceil_div, ceil_fraction, format_time
 from solvers.problem import Charge, Mode, Part, Previous, Task
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _refusal(work: Work, candidate: Candidate, ground: Ground) -> Refusal | None
             f"the deadline is {format_time(job.window.deadline or 0)}"
         )
         return site.refuse(Code.DEADLINE, message, "move the deadline, or make it soft")
-    cash = slots * micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds)
+    cash = slots * _cash_per_slot(candidate, horizon)
     total = job.max_cost.total if job.max_cost else None
     if total is not None and cash > total.micros:
         message = (
@@ -209,6 +209,12 @@ def modes(work: Work, ground: Ground, amount: Fraction, array_row: int | None = 
     return tuple(_mode(candidate, work, ground, amount, array_row) for candidate in work.candidates)
 
 
+def _cash_per_slot(candidate: Candidate, horizon: Horizon) -> int:
+    """What is paid once is spread over the run, so that budgets and limits count it with the rest."""
+    once = ceil_div(candidate.egress_micros, horizon.length(candidate.expected_seconds))
+    return micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds) + once
+
+
 def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, array_row: int | None) -> Mode:
     """The candidate in slots. A rented node is billed and taken whole."""
     horizon, pool = ground.horizon, candidate.site.pool
@@ -233,7 +239,7 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
         ),
         duration=duration,
         limit=max(duration, horizon.length(candidate.limit_seconds)),
-        cash_micros=micros_per_slot(candidate.cash_micros_per_hour, horizon.slot_seconds),
+        cash_micros=_cash_per_slot(candidate, horizon),
         power_micros=power_micros_per_slot(
             candidate.power_milliwatts, price.micros_per_kwh if price else 0, horizon.slot_seconds
         )

@@ -61,7 +61,6 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
     _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
           lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
-    _rule("PLAN609", Job, "elastic replicas", "ask for a fixed number of gpus", lambda job: job.replicas is not None),
     _rule("PLAN610", Work, "topology within a socket or cluster", "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.CLUSTER)),
     _rule("PLAN610", Service, "replicas within a rack or NVLink domain", "ask within node, or leave topology out",
@@ -71,8 +70,8 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda cluster: any(pool.reserve is not None and not is_kept(pool) for pool in cluster.pools)),
     _rule("PLAN611", Work, "pinned device indices", "pin the nodes only",
           lambda job: job.pin is not None and bool(job.pin.devices)),
-    _rule("PLAN612", Work, "the cost of moving data", "leave data and egress out; state place.regions",
-          lambda job: job.data is not None or job.egress is not None),
+    _rule("PLAN612", Service, "the cost of moving a service's data", "leave data and egress out; state place.regions",
+          lambda service: service.data is not None or service.egress is not None),
     _rule("PLAN614", Snapshot, "running work on shares or partitions of devices", "plan without it",
           lambda shot: any(device.share or device.profile for run in (*shot.running, *shot.services)
                            for node in run.nodes for device in node.devices)),

@@ -14,6 +14,7 @@ from planner.spec.fields import (
     AsPairs,
     Count,
     Counts,
+    DataPrice,
     Duration,
     Flag,
     Hosts,
@@ -309,6 +310,10 @@ class Cluster(Envelope):
     place: Annotated[
         Place, Field(description="{site}, {provider, region} or {edge}; by default a site named after the cluster.")
     ] = Place()
+    egress: Annotated[
+        DataPrice | None,
+        Field(description="What data costs that leaves its place, USD 90/TB; absent for own networks."),
+    ] = None
     pools: Annotated[tuple[NodePool, ...], Field(min_length=1, description="The node pools.")]
 
     def pool(self, name: str) -> NodePool:

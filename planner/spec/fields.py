@@ -110,6 +110,10 @@ PowerPrice: TypeAlias = Annotated[
     units.PowerPrice,
     Written(_cached(units.PowerPrice.parse), ("USD 0.12/kWh",), "A price of electricity", _MONEY + "/kWh"),
 ]
+DataPrice: TypeAlias = Annotated[
+    units.DataPrice,
+    Written(_cached(units.DataPrice.parse), ("USD 90/TB",), "A price of data", _MONEY + "/TB"),
+]
 Power: TypeAlias = Annotated[
     units.Power, Written(_cached(units.Power.parse), ("700W", "1.4kW"), "A power", r"[0-9]+(\.[0-9]+)?(W|kW|MW)")
 ]

@@ -64,8 +64,9 @@ def wish_of(spec: Job | Service, variant: Variant | None) -> Wish:
     models = (variant.models if variant else ()) or gpus.models
     vendor = (variant.vendor if variant else None) or gpus.vendor or Vendor.NVIDIA
     roles = spec.roles if isinstance(spec, Job) else ()
+    fewest = spec.replicas.min if isinstance(spec, Job) and spec.replicas else None
     return Wish(
-        count=sum(role.gpus.count * role.replicas for role in roles) or gpus.count,
+        count=sum(role.gpus.count * role.replicas for role in roles) or gpus.count * (fewest or 1),
         nodes=gpus.nodes,
         models=models,
         vendor=vendor,
@@ -74,7 +75,7 @@ def wish_of(spec: Job | Service, variant: Variant | None) -> Wish:
         share_memory_mib=gpus.share_memory.mib if gpus.share_memory else None,
         partition=gpus.partition,
         place=spec.place,
-        largest_role=max((role.gpus.count for role in roles), default=0),
+        largest_role=max((role.gpus.count for role in roles), default=gpus.count if fewest else 0),
         over_pools=spec.topology is not None and spec.topology.within is Within.CLUSTER,
     )
 
@@ -205,7 +206,7 @@ def _no_parts(wish: Wish, left: Sequence[Class]) -> tuple[str, str, str]:
 def _no_nodes(wish: Wish, left: Sequence[Class]) -> tuple[str, str, str]:
     sizes = ", ".join(f"{one.key}: {one.pool.node_count} nodes of {one.per_node}" for one in left)
     if wish.largest_role:
-        shape = f"roles of {wish.count} devices in all"
+        shape = f"parts of {wish.count} devices in all"
     elif wish.nodes:
         shape = f"{wish.nodes} nodes of {wish.count // wish.nodes}"
     else:

@@ -152,6 +152,9 @@ def _job(item: Work, spec: Job, faults: Faults) -> None:
         faults.add("SPEC208", item, ("checkpoint", "every"), summary, help="write for example 20m")
     _limits(item, spec, faults)
     _bounds(item, spec.replicas, faults)
+    if spec.roles and spec.replicas is not None:
+        help_text = "only a gang of alike parts shrinks and grows: remove one of them"
+        faults.add("SPEC212", item, ("replicas",), "roles and replicas exclude each other", help=help_text)
     if spec.roles:
         _roles(item, spec, faults)
 
