@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +21,11 @@ UNSEALED = ("commit", "dirty")
 
 Count = int | Annotated[str, Field(pattern=r"^[0-9]+/[1-9][0-9]*$")]
 """A number of devices: a whole one, or a fraction in lowest terms."""
+
+
+def count_of(devices: Fraction) -> Count:
+    """A number of devices as the plan writes it."""
+    return int(devices) if devices.denominator == 1 else str(devices)
 
 
 class PlanError(PlannerError):

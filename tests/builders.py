@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ HOUR = 3_600
 H100 = "h100-sxm5-80gb"
 
 Document = dict[str, Any]
+_NUMBER_KEY = re.compile(r'"([0-9]+)":')
 
 
 def _document(kind: str, name: str, **fields: Any) -> Document:
@@ -77,7 +79,12 @@ def files(documents: Sequence[Document]) -> tuple[SourceFile, ...]:
     declared = {document["name"] for document in documents if document["kind"] == "Team"}
     needed = {document["team"] for document in documents if "team" in document}
     whole += [a_team(name) for name in sorted(needed - declared)]
-    return tuple(SourceFile(f"specs/{at:04}.yaml", json.dumps(each).encode()) for at, each in enumerate(whole))
+    return tuple(SourceFile(f"specs/{at:04}.yaml", _text(each).encode()) for at, each in enumerate(whole))
+
+
+def _text(document: Document) -> str:
+    """JSON is YAML, but for keys that are numbers."""
+    return _NUMBER_KEY.sub(r"\1:", json.dumps(document))
 
 
 def compile_specs(*documents: Document, start: int = START, **facts: Any) -> Compiled:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from planner.spec.work import LIMIT
+from planner.spec.work import LIMIT, Isolation
 from planner.units import Duration, ceil_div, ceil_fraction
 
 if TYPE_CHECKING:
@@ -37,6 +37,21 @@ class Piece:
     devices: int
     nodes: int | None
     unit: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """A part of a device, the same of each: a share, the share that holds so much memory, or a partition.
+
+    `least` is the least of a device that it can be anywhere in the catalogue, for what the work is worth; `hard`: those
+    who share the device must be kept apart.
+    """
+
+    share: Fraction | None = None
+    memory_mib: int | None = None
+    profile: str | None = None
+    hard: bool = False
+    least: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +88,7 @@ class Ask:
     vendor: Vendor | None
     models: tuple[str, ...]
     device_memory_mib: int
+    portion: Portion | None
     pieces: tuple[Piece, ...]
     host: HostNeed
     linked: bool
@@ -96,6 +112,11 @@ class Ask:
         """Devices of the whole gang."""
         return sum(piece.replicas * piece.devices for piece in self.pieces)
 
+    @property
+    def least_amount(self) -> Fraction:
+        """The least that these are in whole devices."""
+        return self.devices * (self.portion.least if self.portion else Fraction(1))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
@@ -111,12 +132,12 @@ class Wish:
     egress: Memory | None = None
 
 
-def wishes(job: Job, facts: Mapping[Vendor, VendorFacts]) -> tuple[Wish, ...]:
+def wishes(job: Job, facts: Mapping[Vendor, VendorFacts], catalog: Catalog) -> tuple[Wish, ...]:
     """Each variant of a job in the order written, an elastic one in each of its sizes, the largest first."""
     cost = job.max_cost
     return tuple(
         Wish(
-            ask=_ask(job, way, facts, size),
+            ask=_ask(job, way, facts, catalog, size),
             duration=_longer(way.duration, Fraction(job.replicas.max, size)) if job.replicas and size else way.duration,
             most_micros=cost.total.micros if cost and cost.total else None,
             most_micros_per_hour=cost.per_hour.micros if cost and cost.per_hour else None,
@@ -158,7 +179,7 @@ def _longer(times: TimeByModel, factor: Fraction) -> TimeByModel:
     )
 
 
-def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], size: int | None) -> Ask:
+def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], catalog: Catalog, size: int | None) -> Ask:
     gpus = way.gpus
     assert gpus is not None, "ways() fills in the devices"
     pieces = _pieces(job, gpus, size)
@@ -169,6 +190,7 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], size: int 
         vendor=vendor,
         models=tuple(way.models) if vendor is not None else (),
         device_memory_mib=gpus.memory.mib if gpus.memory else 0,
+        portion=_portion(gpus, way.models, catalog),
         pieces=pieces,
         host=_host(job, way),
         linked=gpus.link.value == "required",
@@ -187,6 +209,22 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], size: int 
         checkpointed=job.checkpoint is not None,
         spot=job.market.spot,
     )
+
+
+def _portion(gpus: GpuRequest, models: Sequence[str], catalog: Catalog) -> Portion | None:
+    hard = gpus.isolation is Isolation.HARD
+    if gpus.share is not None:
+        return Portion(share=gpus.share, hard=hard, least=gpus.share)
+    known = [each for each in catalog.accelerators if not models or each.slug in models]
+    if gpus.share_memory is not None:
+        most = max((each.memory_mib or 0 for each in known), default=0)
+        least = min(Fraction(1), Fraction(gpus.share_memory.mib, max(1, most)))
+        return Portion(memory_mib=gpus.share_memory.mib, hard=hard, least=least)
+    if gpus.partition is not None:
+        profiles = (each.partition(gpus.partition) for each in known)
+        parts = (profile.part or Fraction(1, profile.max_instances) for profile in profiles if profile is not None)
+        return Portion(profile=gpus.partition, hard=hard, least=min(parts, default=Fraction(1)))
+    return None
 
 
 def _pieces(job: Job, gpus: GpuRequest, size: int | None) -> tuple[Piece, ...]:
@@ -287,7 +325,7 @@ def _timing(milliseconds: int, times: TimeByModel, pace: Fraction, *, estimated:
 def work_milliseconds(wish: Wish, known: Speeds) -> Fraction | None:
     """The wish's work in GPU-milliseconds of the reference model: the least over the models whose time is written."""
     times, ask = wish.duration, wish.ask
-    weight = Fraction(ask.devices) if ask.devices else Fraction(_cpus(ask), CPUS_A_DEVICE)
+    weight = ask.least_amount if ask.devices else Fraction(_cpus(ask), CPUS_A_DEVICE)
     if times.by_model:
         return weight * min(length.milliseconds * known.of(model) for model, length in times.by_model)
     if times.expected is None:
@@ -305,9 +343,9 @@ def _cpus(ask: Ask) -> int:
     return nodes * (ask.host.cpus or 1)
 
 
-def fair_share(capacity: int, devices: int, devices_per_node: int) -> int:
+def fair_share(capacity: int, devices: int | Fraction, devices_per_node: int) -> int:
     """The part of a node's resource that goes with so many of its devices, rounded down; nothing without devices."""
-    return capacity * devices // devices_per_node if devices else 0
+    return int(capacity * devices // devices_per_node) if devices else 0
 
 
 def even_split(devices: int, nodes: int) -> int | None:

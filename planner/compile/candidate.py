@@ -12,14 +12,16 @@ from planner.compile.ask import timing
 from planner.compile.denial import denial
 from planner.compile.domains import spreads
 from planner.compile.horizon import length_text
+from planner.compile.portion import PORTIONS
 from planner.compile.refusal import Code, Refusal
-from planner.compile.shape import shapes
+from planner.compile.shape import memory_of, profile_of, shapes, size_of
 from planner.compile.site import Site, sites
+from planner.compile.taints import taints
 from planner.spec.work import Within
 from planner.units import Memory, Money, ceil_div
 
 if TYPE_CHECKING:
-    from planner.catalog import Vendor, VendorFacts
+    from planner.catalog import Catalog, Vendor, VendorFacts
     from planner.compile.ask import Ask, Speeds, Timing, Wish
     from planner.compile.domains import Spread
     from planner.compile.fleet import FleetPool
@@ -38,6 +40,7 @@ class Grounds:
     speeds: Speeds
     currency: str
     facts: Mapping[Vendor, VendorFacts]
+    catalog: Catalog
     rules: tuple[DenyRule, ...] = ()
 
 
@@ -50,7 +53,8 @@ class Candidate:
     It may start in slots `first` to `last` (None: any). `lost_seconds` are lost to what interrupts it: `lost_part` of
     the whole work before it begins, the rest as expected on the spot market, for which `extra_micros_per_slot` counts
     against the mode beside cash and power. `milliqps` is what one replica of a service serves there. `within` and
-    `further` are as in `planner.compile.domains.Spread`.
+    `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of one are of that `size`, partitions
+    of that `profile`.
     """
 
     variant: str
@@ -72,6 +76,13 @@ class Candidate:
     milliqps: Fraction = Fraction(0)
     within: int | None = None
     further: int = 0
+    size: Fraction = Fraction(1)
+    profile: str | None = None
+
+    @property
+    def amount(self) -> Fraction:
+        """How many devices it holds; a part of one counts as that part."""
+        return self.devices * self.size
 
     @property
     def name(self) -> str:
@@ -122,7 +133,7 @@ def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
 
 
 def _fit(ask: Ask, site: Site, grounds: Grounds) -> tuple[Fit, ...] | Refusal:
-    for check in _BEFORE:
+    for check in (*_BEFORE, *PORTIONS):
         if found := check(ask, site, grounds):
             return found
     spread = shapes(ask, site.pool, site.group)
@@ -133,6 +144,11 @@ def _fit(ask: Ask, site: Site, grounds: Grounds) -> tuple[Fit, ...] | Refusal:
             return found
     ways = denial(grounds.rules, ask, site) or spreads(ask, site.pool, spread)
     return ways if isinstance(ways, Refusal) else tuple(Fit(site=site, spread=way) for way in ways)
+
+
+def eligible(ask: Ask, site: Site, grounds: Grounds) -> bool:
+    """Whether a site could take an ask, however its devices are divided."""
+    return all(check(ask, site, grounds) is None for check in _BEFORE)
 
 
 def _place(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
@@ -195,13 +211,14 @@ def _model(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
 def _device_memory(ask: Ask, site: Site, grounds: Grounds) -> Refusal | None:
     if site.group is None or not ask.device_memory_mib:
         return None
-    if site.group.memory_mib is None:
+    memory = memory_of(ask, site.group)
+    if memory is None:
         return site.refuse(
             Code.DEVICE_MEMORY, f"the memory of {site.group.model} is not known", "state gpus.memory in the pool"
         )
-    if site.group.memory_mib < ask.device_memory_mib:
-        needed, has = Memory(ask.device_memory_mib), Memory(site.group.memory_mib)
-        message = f"needs {needed} on a device, {site.group.model} has {has}"
+    if memory < ask.device_memory_mib:
+        what = profile_of(ask, site.group) or site.group.model
+        message = f"needs {Memory(ask.device_memory_mib)} on a device, {what} has {Memory(memory)}"
         return site.refuse(Code.DEVICE_MEMORY, message)
     return None
 
@@ -296,32 +313,8 @@ def _quota(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) ->
     if site.position is None:
         return None
     cell = (site.at, site.position)
-    return quotas.refusal(
-        grounds.known, ask.team, cell, ask.devices, interruptible=ask.interruptible, subject=site.subject
-    )
-
-
-def _taints(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
-    """Only the device taint of the site's own vendor is tolerated unasked."""
-    own = grounds.facts[site.group.vendor].taint_key if site.group else None
-    for taint in site.pool.pool.taints:
-        key, value, effect = _taint(taint)
-        if effect == "PreferNoSchedule" or key == own:
-            continue
-        if not any(_tolerates(toleration, key, value, effect) for toleration in ask.tolerations):
-            return site.refuse(Code.TAINT, f"its nodes have the taint {taint}", f'add "{taint}" to needs.tolerations')
-    return None
-
-
-def _taint(text: str) -> tuple[str, str, str]:
-    pair, _, effect = text.partition(":")
-    key, _, value = pair.partition("=")
-    return key, value, effect
-
-
-def _tolerates(toleration: str, key: str, value: str, effect: str) -> bool:
-    its_key, its_value, its_effect = _taint(toleration)
-    return its_key == key and its_value in {"", value} and its_effect in {"", effect}
+    amount = ask.devices * size_of(ask, site.pool, site.pool.groups[site.position])
+    return quotas.refusal(grounds.known, ask.team, cell, amount, interruptible=ask.interruptible, subject=site.subject)
 
 
 def _times(wish: Wish, site: Site, grounds: Grounds) -> Timing | Refusal:
@@ -348,6 +341,7 @@ def _limited(site: Site, times: Timing) -> int | Refusal:
 def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candidate:
     pool, group = fit.site.pool, fit.site.group
     power = group.power_milliwatts if group and pool.is_own else None
+    size = size_of(ask, pool, group) if group else Fraction(1)
     return Candidate(
         variant=ask.variant,
         site=fit.site,
@@ -358,7 +352,9 @@ def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candida
         estimated=times.estimated,
         nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
         cash_micros_per_hour=sum(shape.count for shape in fit.spread.shapes) * pool.node_micros_per_hour,
-        power_milliwatts=ask.devices * (power or 0),
+        power_milliwatts=int(ask.devices * size * (power or 0)),
+        size=size,
+        profile=profile_of(ask, group) if group else None,
         within=fit.spread.within,
         further=fit.spread.further,
     )
@@ -386,5 +382,5 @@ _BEFORE: Final[tuple[Callable[[Ask, Site, Grounds], Refusal | None], ...]] = (
     _place, _pin, _market, _vendor, _model, _device_memory, _software,
 )  # fmt: skip
 _AFTER: Final[tuple[Callable[[Ask, Site, Grounds, tuple[Shape, ...]], Refusal | None], ...]] = (
-    _pinned_nodes, _topology, _link, _features, _rdma, _quota, _taints,
+    _pinned_nodes, _topology, _link, _features, _rdma, _quota, taints,
 )  # fmt: skip

@@ -49,6 +49,9 @@ def spreads(ask: Ask, pool: FleetPool, shapes: tuple[Shape, ...]) -> tuple[Sprea
     wanted = ask.within if ask.within in WORDS else ask.near
     if wanted is None or nodes == 1:
         return (Spread(shapes=shapes),)
+    if pool.cells:
+        message = "gangs on divided devices are not planned by racks or NVLink domains yet"
+        return Refusal(code=Code.TOPOLOGY, subject=pool.address, message=message, fix="ask for a single node")
     tier = next((at for at, each in enumerate(pool.tiers) if each.within is wanted), None)
     sizes = _sizes(ask, pool, pool.tiers[tier]) if tier is not None else ()
     if wanted is ask.within:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from itertools import chain, count, islice
+from math import lcm
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from planner.catalog import Partitioning
 from planner.compile.reserve import domains, reserved
 from planner.names import address
-from planner.spec.cluster import MaxNodes, ReservePer
+from planner.spec.cluster import MaxNodes, Partitions, ReservePer
 from planner.spec.work import Within
 from planner.units import ceil_div
 
 if TYPE_CHECKING:
-    from planner.catalog import Accelerator, Catalog, Vendor
+    from planner.catalog import Accelerator, Catalog, PartitionProfile, Vendor
     from planner.spec.cluster import Cluster, NodePool
 
 DEVICES: Final = "devices"
@@ -62,6 +65,16 @@ class DeviceGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A device of a node that is not partitioned, or one partition of it; `part` is how much of the device it is."""
+
+    index: int
+    profile: str | None = None
+    at: int | None = None
+    part: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
     """Racks or NVLink domains: for each node of a pool the number of its domain, None where that is not known."""
 
@@ -77,7 +90,8 @@ class FleetPool:
     CPUs, memory (MiB) and other things, as far as the pool states them. `capacity` is that of one node. In a cloud,
     `nodes` are as many as may be created in the market; their price is per node and hour. `reserved` nodes are there
     beside them, and kept free. `tiers` are the ways in which `nodes` lie together, as far as the pool states them; of
-    what is yet to be created nobody knows.
+    what is yet to be created nobody knows. Where devices are shared or partitioned, `cells` are what each node has of
+    them. Parts of devices in the whole fleet are counted in `units` to a device.
     """
 
     cluster: Cluster
@@ -90,6 +104,8 @@ class FleetPool:
     node_micros_per_hour: int
     reserved: tuple[str, ...] = ()
     tiers: tuple[Tier, ...] = ()
+    cells: tuple[tuple[Cell, ...], ...] = ()
+    units: int = 1
 
     @property
     def name(self) -> str:
@@ -128,7 +144,20 @@ def fleet(
         for pool in cluster.pools
         for market in _markets(pool)
     )
-    return tuple(sorted(pools, key=lambda pool: (pool.name, pool.market)))
+    return in_common_units(sorted(pools, key=lambda pool: (pool.name, pool.market)))
+
+
+def in_common_units(pools: Iterable[FleetPool]) -> tuple[FleetPool, ...]:
+    """The pools with the units in which parts of devices are whole numbers in all of them."""
+    every = tuple(pools)
+    units = lcm(*(_units(pool) for pool in every))
+    return tuple(replace(pool, units=units) for pool in every)
+
+
+def _units(pool: FleetPool) -> int:
+    """The fewest units to a device in which every part of one is a whole number."""
+    shared = pool.pool.sharing.units if pool.pool.sharing else 1
+    return lcm(shared, *(cell.part.denominator for cells in pool.cells for cell in cells))
 
 
 def _markets(pool: NodePool) -> tuple[Market, ...]:
@@ -164,7 +193,47 @@ def _offered(pool: FleetPool, down: Collection[tuple[str, str]]) -> FleetPool:
         nodes=nodes,
         reserved=tuple(name for name in pool.nodes if name in aside),
         tiers=tuple(_tiers(pool.pool, nodes)) if pool.is_own else (),
+        cells=tuple(tuple(_cells(pool, name)) for name in nodes) if is_divided(pool.pool) else (),
     )
+
+
+def is_divided(pool: NodePool) -> bool:
+    """Whether devices of a pool are shared or partitioned."""
+    return pool.sharing is not None or pool.partitions != Partitions()
+
+
+def _cells(pool: FleetPool, node: str) -> Iterator[Cell]:
+    """What a node has: each device whole, or its partitions by the layout that is there or that its mode makes."""
+    partitions = pool.pool.partitions
+    fixed = dict(dict(partitions.fixed).get(node, ()))
+    for group in pool.groups:
+        for index in group.indices:
+            layout = [(each.profile, each.at) for each in fixed.get(index, ())]
+            yield from _of_device(group.accelerator, index, layout, partitions.compute)
+
+
+def is_whole(accelerator: Accelerator, profile: PartitionProfile) -> bool:
+    """Whether a mode leaves the card in one piece."""
+    return accelerator.partitioning is Partitioning.WHOLE_CARD_MODE and profile.max_instances == 1
+
+
+def _of_device(
+    accelerator: Accelerator, index: int, layout: Sequence[tuple[str, int]], mode: str | None
+) -> Iterator[Cell]:
+    """One cell a partition. A mode divides the whole card, so that a layout of such a card only names its mode."""
+    by_mode = accelerator.partitioning is Partitioning.WHOLE_CARD_MODE
+    named = layout[0][0] if layout and by_mode else mode
+    profile = accelerator.partition(named) if named else None
+    if profile is not None and not is_whole(accelerator, profile):
+        layout = [(profile.name, at) for at in profile.placements or range(profile.max_instances)]
+    elif by_mode:
+        layout = ()
+    for name, at in layout:
+        found = accelerator.partition(name)
+        assert found is not None, "specset has checked the names of partitions"
+        yield Cell(index=index, profile=found.name, at=at, part=found.part or Fraction(1, found.max_instances))
+    if not layout:
+        yield Cell(index=index)
 
 
 TIERS: Final = MappingProxyType({Within.NVLINK_DOMAIN: ReservePer.NVLINK_DOMAIN, Within.RACK: ReservePer.RACK})

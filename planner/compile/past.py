@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from planner import units
+from planner.compile.cells import held_cells
 from solvers.problem import Previous
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from planner.compile.candidate import Candidate
-    from planner.compile.fleet import FleetPool
     from planner.compile.horizon import Horizon
     from planner.plan import Placement, Plan, Segment
 
@@ -71,20 +71,24 @@ def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[
     size = sum(len(node.devices) for node in segment.nodes)
     for mode, candidate in sorted(enumerate(candidates), key=lambda each: (each[1].devices != size, each[0])):
         if _same(candidate, segment):
-            held = _held(candidate.site.pool, segment)
-            if _lies_so(candidate, tuple(held)):
+            held = _held(candidate, segment)
+            if candidate.site.pool.cells or _lies_so(candidate, tuple(held)):
                 return mode, tuple(sorted(held.items()))
     return None
 
 
-def _held(pool: FleetPool, segment: Segment) -> dict[int, int]:
-    """The devices on each node of the pool, as far as the node is still there."""
+def _held(candidate: Candidate, segment: Segment) -> dict[int, int]:
+    """The units of devices on each of the solver's nodes, as far as they are still there."""
+    pool = candidate.site.pool
+    if pool.cells:
+        return held_cells(candidate, ((node.name, node.devices) for node in segment.nodes))
     positions = {name: at for at, name in enumerate(pool.nodes)}
     held: dict[int, int] = {}
     for node in segment.nodes:
         if node.name in positions:
             at = positions[node.name]
-            held[at] = held.get(at, 0) + len(node.devices) if pool.is_own else pool.devices_per_node
+            devices = held.get(at, 0) + len(node.devices) * pool.units
+            held[at] = devices if pool.is_own else pool.devices_per_node * pool.units
     return held
 
 

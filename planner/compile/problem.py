@@ -11,10 +11,12 @@ from planner.compile import budgets as money
 from planner.compile import foreign, overrun, quota_rows, quotas, running
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
+from planner.compile.cells import TIER, divided
 from planner.compile.fleet import FleetPool, fleet
 from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.impossible import impossible
+from planner.compile.layouts import laid_out
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
 from planner.compile.services import Scope, Serving, layer_task, services
@@ -77,8 +79,10 @@ def compiled(
     paces = speeds(specset.catalog, specset.policy.reference)
     grounds = Grounds(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
-        rules=specset.policy.deny,
+        catalog=specset.catalog, rules=specset.policy.deny,
     )  # fmt: skip
+    pools = laid_out(pools, _wishes(specset, grounds), grounds, specset.policy.horizon.length.seconds, previous)
+    grounds = replace(grounds, fleet=pools)
     ended = history(seen)
     works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
     _refuse_impossible(specset, works)
@@ -102,6 +106,7 @@ def compiled(
     works = tuple(timed(work, ground) for work in running.resume(works, scene))
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works
+    nodes = tuple(divided(pool, members, each) for pool, members, each in zip(pools, nodes, held, strict=True))
     problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed)
     return Compiled(
         specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
@@ -110,6 +115,13 @@ def compiled(
         works=tuple(_held(work, kept) for work, kept in zip(works, frozen_modes, strict=True)),
         frozen=frozenset(work.address for work, kept in zip(works, frozen_modes, strict=True) if kept is not None),
     )  # fmt: skip
+
+
+def _wishes(specset: SpecSet, grounds: Grounds) -> Iterator[Wish]:
+    """What every job asks for, as often as it has elements."""
+    for job in specset.jobs:
+        every = wishes(job, grounds.facts, grounds.catalog)
+        yield from (wish for _ in _addresses(job) for wish in every)
 
 
 def _held(work: Work, mode: int | None) -> Work:
@@ -125,7 +137,7 @@ def _works(
     """
     judged: dict[Ask, Fits] = {}
     for job in specset.jobs:
-        wanted = wishes(job, grounds.facts)
+        wanted = wishes(job, grounds.facts, grounds.catalog)
         candidates, refusals = _offers(wanted, grounds, judged)
         spec = specset.spec_hash(address("job", job.team, job.name))
         for names in _addresses(job):
@@ -311,6 +323,7 @@ def _problem(
         None if work.address in thawed or work.standing is not None else frozen(each, freeze, closures)
         for work, each in zip(works, tasks, strict=True)
     )
+    units = max((pool.units for pool in pools), default=1)
     problem = Problem(
         slots=horizon.slots,
         pools=tuple(
@@ -318,16 +331,35 @@ def _problem(
                 name=pool.address.removeprefix("pool/"),
                 resources=pool.resources,
                 nodes=members,
-                tiers=tuple(tier.within.value for tier in pool.tiers),
+                tiers=(*(tier.within.value for tier in pool.tiers), *((TIER,) if pool.cells else ())),
                 ceiling=pool.ceiling,
             )
             for pool, members in zip(pools, overrun.room(nodes, tasks), strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),
-        rows=overrun.rows(ground.rows.rows + array_rows, tasks, horizon.slots),
+        rows=overrun.rows(tuple(_in_units(row, units) for row in ground.rows.rows) + array_rows, tasks, horizon.slots),
         budgets=overrun.budgets(spending.budgets, tasks),
+        units=units,
     )
     return problem, tuple(_held_mode(each) if kept else None for kept, each in zip(held, tasks, strict=True))
+
+
+def _in_units(row: Row, units: int) -> Row:
+    """A quota's row, counted in units of a device."""
+    if units == 1:
+        return row
+    spill = None if row.spill is None else replace(row.spill, above=_times(row.spill.above, units))
+    return replace(
+        row,
+        limit=None if row.limit is None else _times(row.limit, units),
+        guarantee=None if row.guarantee is None else _times(row.guarantee, units),
+        bonus_micros=row.bonus_micros // units,
+        spill=spill,
+    )
+
+
+def _times(steps: Sequence[int], units: int) -> tuple[int, ...]:
+    return tuple(step * units for step in steps)
 
 
 def _held_mode(task: Task) -> int | None:

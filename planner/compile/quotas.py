@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,9 @@ def _cover(quota: Quota, fleet: Sequence[FleetPool]) -> Cover:
     )
 
 
-def refusal(known: Quotas, team: str, cell: Cell, devices: int, *, interruptible: bool, subject: str) -> Refusal | None:
+def refusal(
+    known: Quotas, team: str, cell: Cell, devices: Fraction, *, interruptible: bool, subject: str
+) -> Refusal | None:
     """Why a team's quotas never let it hold so many devices there at once."""
     for at in known.over(team, cell):
         most = known.covers[at].most

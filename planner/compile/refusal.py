@@ -31,6 +31,8 @@ class Code(StrEnum):
     VENDOR = "vendor"
     MODEL = "model"
     DEVICE_MEMORY = "device_memory"
+    SHARING = "sharing"
+    PARTITION = "partition"
     SOFTWARE = "software"
     SIZE = "size"
     NODE_SIZE = "node_size"
@@ -69,6 +71,8 @@ _CATEGORY: Final = MappingProxyType({
     Code.VENDOR: Category.NEVER,
     Code.MODEL: Category.NEVER,
     Code.DEVICE_MEMORY: Category.NEVER,
+    Code.SHARING: Category.FIXABLE,
+    Code.PARTITION: Category.FIXABLE,
     Code.SOFTWARE: Category.NEVER,
     Code.SIZE: Category.NEVER,
     Code.NODE_SIZE: Category.NEVER,

@@ -66,7 +66,7 @@ def lasting(ask: Ask, seconds: int) -> Wish:
 
 
 def _asks(service: Service, grounds: Grounds, replicas: int) -> Iterator[Ask]:
-    for wish in wishes(stand_in(service), grounds.facts):
+    for wish in wishes(stand_in(service), grounds.facts, grounds.catalog):
         if service.model is None:
             yield replace(wish.ask, pieces=tuple(replace(piece, replicas=replicas) for piece in wish.ask.pieces))
             continue

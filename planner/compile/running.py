@@ -134,7 +134,9 @@ def _is(candidate: Candidate, running: Running) -> bool:
 
 
 def _nodes(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...] | None:
-    """The nodes of a run and its devices there, if the candidate sits like that; unnamed devices are those that fit."""
+    """The nodes of a run and its units of devices there, if the candidate sits like that; unnamed devices are those
+    that fit.
+    """
     pool = candidate.site.pool
     wanted = sorted(shape.devices for shape in candidate.shapes for _ in range(shape.count))
     positions = {name: at for at, name in enumerate(pool.nodes)}
@@ -144,7 +146,8 @@ def _nodes(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...
     held = told if any(told) else wanted
     if sorted(held) != wanted:
         return None
-    return tuple(sorted((positions[node.name], devices) for node, devices in zip(running.nodes, held, strict=True)))
+    units = (devices * pool.units for devices in held)
+    return tuple(sorted((positions[node.name], each) for node, each in zip(running.nodes, units, strict=True)))
 
 
 def _going_on(
@@ -162,8 +165,8 @@ def _going_on(
     limit_left = candidate.limit_seconds - (horizon.start - seen.running.started_at)
     opened = _open_seconds(scene, candidate.site.at, nodes)
     going_on = replace(
-        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0, egress_micros=0,
-        nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
+        candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0,
+        egress_micros=0, nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
     )  # fmt: skip
     lost = done - saved + Fraction(_restart_seconds(job), expected)
     return going_on, Standing(

@@ -22,7 +22,7 @@ from planner.compile.impossible import impossible
 from planner.compile.past import seat
 from planner.compile.refusal import Code, Refusal, one_a_subject
 from planner.compile.replicas import Offers, lasting, offers, room, server_on, stand_in
-from planner.compile.tasks import Layer, Work, least_work, modes, worth
+from planner.compile.tasks import Layer, Work, least_work, modes, move_micros, worth
 from planner.compile.unsupported import place_of
 from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import address
@@ -236,5 +236,5 @@ def layer_task(work: Work, ground: Ground, *, budgets: tuple[int, ...]) -> Task:
         budgets=budgets if any(each.cash_micros for each in ways) else (),
         priority=tuple(type(work.job.priority)).index(work.job.priority),
         previous=work.held,
-        move_micros=ground.policy.move.micros,
+        move_micros=move_micros(work, ground),
     )

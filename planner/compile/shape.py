@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner.compile.ask import divisors, even_split, fair_share
 from planner.compile.fleet import CPUS, MEMORY
 from planner.compile.refusal import Code, Refusal
-from planner.units import Memory
+from planner.units import Memory, ceil_fraction
 
 if TYPE_CHECKING:
     from planner.compile.ask import Ask, Piece
@@ -57,9 +58,10 @@ class _Item:
 
 def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape, ...] | Refusal:
     """How the ask sits on the nodes of a pool, on devices of one group (None: CPUs only), or why it cannot."""
-    room = group.count * len(pool.nodes) if group else 0
-    if ask.devices > room:
-        what = f"needs {ask.devices} devices at once, the pool has {room}{_aside(pool)}"
+    places = _places(ask, pool, group)
+    if ask.devices > sum(places):
+        thing = "devices" if ask.portion is None else "parts of devices"
+        what = f"needs {ask.devices} {thing} at once, the pool has {sum(places)}{_aside(pool)}"
         return Refusal(code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices")
     items: list[_Item] = []
     for piece in ask.pieces:
@@ -67,7 +69,7 @@ def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape,
         if isinstance(split, Refusal):
             return split
         items += split
-    found = _grouped(_packed(items, pool.capacity))
+    found = _grouped(_packed(items, (max(places, default=0), *pool.capacity[1:])))
     nodes = sum(shape.count for shape in found)
     if nodes > len(pool.nodes):
         what = f"needs {nodes} nodes at once, the pool has {len(pool.nodes)}{_aside(pool)}"
@@ -75,6 +77,44 @@ def shapes(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[Shape,
             code=Code.SIZE, subject=pool.address, message=what, fix="ask for fewer devices, or for more on each node"
         )
     return found
+
+
+def _places(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[int, ...]:
+    """How many devices, or partitions of the kind asked for, each node has."""
+    if group is None:
+        return ()
+    if not pool.cells:
+        return (group.count,) * len(pool.nodes)
+    profile = profile_of(ask, group)
+    return tuple(sum(cell.profile == profile for cell in cells) for cells in pool.cells)
+
+
+def profile_of(ask: Ask, group: DeviceGroup) -> str | None:
+    """The partition asked for, as the catalogue spells it."""
+    wanted = ask.portion.profile if ask.portion else None
+    found = group.accelerator.partition(wanted) if wanted else None
+    return found.name if found else wanted
+
+
+def memory_of(ask: Ask, group: DeviceGroup) -> int | None:
+    """The memory of a device, or of the partition asked for, in MiB; None where it is not known."""
+    profile = group.accelerator.partition(ask.portion.profile) if ask.portion and ask.portion.profile else None
+    if profile is None or group.memory_mib is None:
+        return group.memory_mib
+    return profile.memory_mib or int(group.memory_mib * (profile.part or Fraction(1, profile.max_instances)))
+
+
+def size_of(ask: Ask, pool: FleetPool, group: DeviceGroup) -> Fraction:
+    """How much of a device each is; a share is rounded up to the pool's units."""
+    portion = ask.portion
+    if portion is None:
+        return Fraction(1)
+    if portion.profile is not None:
+        profile = group.accelerator.partition(portion.profile)
+        return Fraction(1) if profile is None else profile.part or Fraction(1, profile.max_instances)
+    units = pool.pool.sharing.units if pool.pool.sharing else 1
+    wanted = portion.share or Fraction(portion.memory_mib or 0, group.memory_mib or 1)
+    return Fraction(ceil_fraction(wanted * units), units)
 
 
 def _aside(pool: FleetPool) -> str:
@@ -88,14 +128,14 @@ def _split(ask: Ask, piece: Piece, pool: FleetPool, group: DeviceGroup | None) -
         if each is None:
             return _no_split(piece, pool, f"{piece.devices} devices do not divide over {piece.nodes} nodes")
         use = _use(ask, each, pool, group)
-        if fault := _fault(use, each, pool, group):
+        if fault := _fault(ask, use, each, pool, group):
             return fault
         return _items(piece, piece.nodes, each, use)
     first: Refusal | None = None
     for nodes in divisors(piece.devices // piece.unit) if piece.devices else (1,):
         each = piece.devices // nodes
         use = _use(ask, each, pool, group)
-        fault = _fault(use, each, pool, group)
+        fault = _fault(ask, use, each, pool, group)
         if fault is None:
             return _items(piece, nodes, each, use)
         if fault.code is not Code.NODE_SIZE:
@@ -116,37 +156,41 @@ def _no_split(piece: Piece, pool: FleetPool, message: str) -> Refusal:
 def _use(ask: Ask, devices: int, pool: FleetPool, group: DeviceGroup | None) -> tuple[int, ...]:
     """What so many devices on a node use of each of its resources; what the pool does not state is not counted."""
     use = []
+    whole = devices * size_of(ask, pool, group) if group is not None else Fraction(devices)
     for position, (name, capacity) in enumerate(zip(pool.resources, pool.capacity, strict=True)):
         if position == 0 or (group is not None and position == group.resource):
             use.append(devices)
         elif name == CPUS:
-            use.append(_host_use(ask.host.cpus, ask.host.cpus_per_device, capacity, devices, pool, least=1))
+            use.append(_host_use(ask.host.cpus, ask.host.cpus_per_device, capacity, whole, pool, least=1))
         elif name == MEMORY:
-            use.append(_host_use(ask.host.memory_mib, ask.host.memory_mib_per_device, capacity, devices, pool, least=0))
+            use.append(_host_use(ask.host.memory_mib, ask.host.memory_mib_per_device, capacity, whole, pool, least=0))
         else:
             use.append(dict(ask.host.gres).get(name.removeprefix("gres/"), 0) if name.startswith("gres/") else 0)
     return tuple(use)
 
 
-def _host_use(whole: int | None, each: int | None, capacity: int, devices: int, pool: FleetPool, *, least: int) -> int:
-    if whole is not None:
-        return whole
+def _host_use(
+    stated: int | None, each: int | None, capacity: int, devices: Fraction, pool: FleetPool, *, least: int
+) -> int:
+    if stated is not None:
+        return stated
     if each is not None:
-        return each * devices
+        return ceil_fraction(each * devices)
     return fair_share(capacity, devices, pool.devices_per_node) or least
 
 
-def _fault(use: tuple[int, ...], devices: int, pool: FleetPool, group: DeviceGroup | None) -> Refusal | None:
-    if group is not None and devices > group.count:
-        message = f"needs {devices} devices on one node, a node has {group.count}"
+def _fault(ask: Ask, use: tuple[int, ...], devices: int, pool: FleetPool, group: DeviceGroup | None) -> Refusal | None:
+    if group is not None and devices > (most := max(_places(ask, pool, group), default=0)):
+        message = f"needs {devices} devices on one node, a node has {most}"
         return Refusal(
             code=Code.NODE_SIZE,
             subject=pool.address,
             message=message,
             fix="let it spread: leave gpus.nodes out or raise it",
         )
-    for name, needed, has in zip(pool.resources, use, pool.capacity, strict=True):
-        if needed > has:
+    counted = {0, group.resource} if group is not None else {0}
+    for at, (name, needed, has) in enumerate(zip(pool.resources, use, pool.capacity, strict=True)):
+        if needed > has and at not in counted:
             message = f"needs {amount(name, needed)} on a node, a node has {amount(name, has)}"
             return Refusal(code=Code.RESOURCES, subject=pool.address, message=message, fix="ask for less on each node")
     return None

@@ -38,6 +38,19 @@ class Holding:
     weight: int
 
 
+def in_units(held: Holding, units: int) -> Holding:
+    """The same, counted in units of a device."""
+    return Holding(
+        guaranteed=held.guaranteed * units,
+        planned=held.planned * units,
+        own=held.own * units,
+        reserved=held.reserved * units,
+        limit=None if held.limit is None else held.limit * units,
+        kept=held.kept * units,
+        weight=held.weight,
+    )
+
+
 def holdings(known: Quotas, capacity: Mapping[Cell, Sequence[int]], horizon: Horizon, zone: str) -> tuple[
     tuple[Holding, ...], ...
 ]:  # fmt: skip

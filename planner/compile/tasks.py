@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.compile import spot as losses
 from planner.compile.ask import work_milliseconds
+from planner.compile.cells import seating
 from planner.compile.fleet import Market, micros_per_slot, power_micros_per_slot
 from planner.compile.horizon import DAY, HOUR, length_text
 from planner.compile.past import earlier
@@ -17,7 +18,7 @@ from planner.spec.envelope import Priority
 from planner.spec.job import DeadlineIs
 from planner.spec.work import Market as Wanted
 from planner.units import Money, ceil_div, ceil_fraction, format_time
-from solvers.problem import Charge, Mode, Part, Previous, Task
+from solvers.problem import Charge, Mode, Previous, Task
 
 if TYPE_CHECKING:
     from planner.compile.ask import Speeds, Wish
@@ -217,7 +218,8 @@ def _cash_per_slot(candidate: Candidate, horizon: Horizon) -> int:
 
 def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, array_row: int | None) -> Mode:
     """The candidate in slots. A rented node is billed and taken whole."""
-    horizon, pool = ground.horizon, candidate.site.pool
+    horizon, seat = ground.horizon, seating(candidate)
+    units = candidate.site.pool.units
     duration = horizon.length(candidate.expected_seconds)
     charges: tuple[Charge, ...] = ()
     home = None
@@ -225,7 +227,12 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
         cell = (candidate.site.at, candidate.site.position)
         new = amount / (duration * horizon.slot_seconds * _SECOND_MS)
         charges, home = ground.rows.charges(
-            ground.known, work.job.team, cell, candidate.devices, new, interruptible=work.job.preemptible
+            ground.known,
+            work.job.team,
+            cell,
+            int(candidate.amount * units),
+            new * units,
+            interruptible=work.job.preemptible,
         )
     if array_row is not None:
         charges += (Charge(row=array_row, amount=1),)
@@ -233,10 +240,7 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
     return Mode(
         name=candidate.name,
         pool=candidate.site.at,
-        parts=tuple(
-            Part(count=shape.count, use=shape.use if pool.is_own else pool.capacity, block=shape.block)
-            for shape in candidate.shapes
-        ),
+        parts=seat.parts,
         duration=duration,
         limit=max(duration, horizon.length(candidate.limit_seconds)),
         cash_micros=_cash_per_slot(candidate, horizon),
@@ -247,8 +251,8 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
         cost_micros=_lost_micros(candidate, work, ground) if candidate.lost_part else 0,
         charges=charges,
         home=home,
-        nodes=candidate.nodes,
-        within=candidate.within,
+        nodes=seat.nodes,
+        within=seat.within,
         earliest=candidate.first,
         latest=candidate.last,
     )
@@ -294,7 +298,7 @@ def task(
         interruptible=job.preemptible,
         stays=now is not None and now.stays,
         previous=earlier(work.before, work.candidates, horizon) if now is None else now.previous,
-        move_micros=policy.move.micros,
+        move_micros=move_micros(work, ground),
     )
 
 
@@ -302,6 +306,12 @@ def _reachable(deadline: int | None, ways: tuple[Mode, ...], now: Standing | Non
     """A hard deadline, unless what runs misses it already if it goes on: then it is late, and says so."""
     missed = now is not None and now.goes_on and deadline is not None and ways[0].duration > deadline
     return None if missed else deadline
+
+
+def move_micros(work: Work, ground: Ground) -> int:
+    """What a move of one unit of a device costs."""
+    units = max((each.site.pool.units for each in work.candidates), default=1)
+    return ground.policy.move.micros // units
 
 
 def _per_slot(value: int, ppm: int, slot_seconds: int, per_seconds: int) -> int:

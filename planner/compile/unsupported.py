@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from planner.compile.fleet import is_divided
 from planner.compile.reserve import is_kept
 from planner.diagnostics import Diagnostic, Place, Severity
-from planner.spec.cluster import Cluster, Partitions
+from planner.spec.cluster import Cluster
 from planner.spec.job import Job
 from planner.spec.service import Service
-from planner.spec.snapshot import Snapshot
+from planner.spec.snapshot import Running, RunningService, Snapshot
 from planner.spec.work import Market, Within, Work
 from planner.specset.model import address_of_spec
 
 if TYPE_CHECKING:
+    from planner.spec.cluster import NodePool
     from planner.spec.envelope import Envelope
     from planner.spec.work import GpuRequest
     from planner.specset import SpecSet
@@ -42,9 +44,31 @@ def _requests(job: Work) -> Iterator[GpuRequest]:
     yield from (gpus for gpus in asked if gpus is not None)
 
 
+def _parts_of_devices(work: Work, asks: Callable[[GpuRequest], bool]) -> bool:
+    """Whether a service, or a role of a job, asks so for parts of devices."""
+    roles = [role.gpus for role in work.roles] if isinstance(work, Job) else list(_requests(work))
+    return any(map(asks, roles))
+
+
+def _is_rented(pool: NodePool) -> bool:
+    return pool.max_nodes is not None or pool.price.on_demand is not None or pool.price.spot is not None
+
+
 def _within(job: Work, *places: Within, required: bool | None = None) -> bool:
     return job.topology is not None and job.topology.within in places and required in {None, job.topology.required}
 
+
+def _runs(shot: Snapshot) -> tuple[Running | RunningService, ...]:
+    return (*shot.running, *shot.services)
+
+
+def _on_parts(shot: Snapshot) -> bool:
+    return any(device.share or device.profile for run in _runs(shot) for node in run.nodes for device in node.devices)
+
+
+RUNNING_ON_PARTS: Final = _rule(
+    "PLAN614", Snapshot, "running work on shared or partitioned devices", "plan without it", _on_parts
+)
 
 FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN617", Service, "replicas that are spread evenly", "leave spread out",
@@ -53,14 +77,13 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda service: service.market.spot is not Market.NEVER),
     _rule("PLAN617", Service, "a pinned start of a service", "leave pin.start out",
           lambda service: service.pin is not None and service.pin.start is not None),
-    _rule("PLAN602", Work, "shares of a device", "ask for whole devices",
-          lambda job: any(ask.is_fraction for ask in _requests(job))),
-    _rule("PLAN603", Work, "partitions", "ask for whole devices",
-          lambda job: any(ask.partition for ask in _requests(job))),
-    _rule("PLAN603", Cluster, "pools with partitions", "leave partitions out",
-          lambda cluster: any(pool.partitions != Partitions() for pool in cluster.pools)),
-    _rule("PLAN602", Cluster, "pools whose devices are shared", "leave sharing out",
-          lambda cluster: any(pool.sharing is not None for pool in cluster.pools)),
+    _rule("PLAN602", Work, "services or roles with shares of a device", "ask for whole devices",
+          lambda work: _parts_of_devices(work, lambda ask: ask.is_fraction)),
+    _rule("PLAN603", Work, "services or roles on partitions", "ask for whole devices",
+          lambda work: _parts_of_devices(work, lambda ask: ask.partition is not None)),
+    _rule("PLAN602", Cluster, "shared or partitioned devices of rented nodes or of nodes with several models",
+          "leave sharing and partitions out, or make it a pool of its own",
+          lambda cluster: any(is_divided(pool) and (_is_rented(pool) or len(pool.gpus) > 1) for pool in cluster.pools)),
     _rule("PLAN610", Work, "topology within a socket or cluster", "ask within node or pool, or leave topology out",
           lambda job: _within(job, Within.SOCKET, Within.CLUSTER)),
     _rule("PLAN610", Service, "replicas within a rack or NVLink domain", "ask within node, or leave topology out",
@@ -72,9 +95,7 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda job: job.pin is not None and bool(job.pin.devices)),
     _rule("PLAN612", Service, "the cost of moving a service's data", "leave data and egress out; state place.regions",
           lambda service: service.data is not None or service.egress is not None),
-    _rule("PLAN614", Snapshot, "running work on shares or partitions of devices", "plan without it",
-          lambda shot: any(device.share or device.profile for run in (*shot.running, *shot.services)
-                           for node in run.nodes for device in node.devices)),
+    RUNNING_ON_PARTS,
     _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
           lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
 )  # fmt: skip
@@ -84,9 +105,11 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
 def refused(specset: SpecSet, snapshots: Iterable[Snapshot]) -> tuple[Diagnostic, ...]:
     """An error for each spec that needs what is not planned yet."""
     specs = [*specset.specs(), *(snapshot for snapshot in snapshots if snapshot not in specset.snapshots)]
-    return tuple(
-        _diagnostic(feature, spec, specset) for spec in specs for feature in FEATURES if _applies(feature, spec)
-    )
+    divided = {where.key for where in specset.pools() if is_divided(where.pool)}
+    found = [_diagnostic(feature, spec, specset) for spec in specs for feature in FEATURES if _applies(feature, spec)]
+    whole = (spec for spec in specs if isinstance(spec, Snapshot) and not _on_parts(spec))
+    unclear = (shot for shot in whole if any(run.pool in divided for run in _runs(shot)))
+    return (*found, *(_diagnostic(RUNNING_ON_PARTS, shot, specset) for shot in unclear))
 
 
 def _applies(feature: Unsupported, spec: Envelope) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from planner.plan import Move, Preemption
+from planner.compile.cells import hosts_of
+from planner.plan import Move, Preemption, count_of
 from planner.units import format_time
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def _move(compiled: Compiled, each: Placed, runs: Sequence[Placed]) -> Move:
         "address": each.work.address,
         "at": format_time(compiled.horizon.start),
         "from": tuple(f"{now.running.pool}/{node.name}" for node in now.running.nodes),
-        "to": tuple(f"{pool.name}/{pool.nodes[seat.node]}" for seat in each.run.seats),
+        "to": tuple(f"{pool.name}/{pool.nodes[at]}" for at in hosts_of(pool, (seat.node for seat in each.run.seats))),
         "for": _successor(compiled, each.work, now, runs),
         "lost_work_seconds": now.lost_seconds,
     }
@@ -59,7 +61,7 @@ def _preemption(compiled: Compiled, work: Work, now: Standing, runs: Sequence[Pl
         victim=work.address,
         by=_successor(compiled, work, now, runs),
         at=format_time(compiled.horizon.start),
-        gpus=sum(devices for _, devices in now.nodes),
+        gpus=count_of(Fraction(sum(devices for _, devices in now.nodes), compiled.problem.units)),
         lost_work_seconds=now.lost_seconds,
     )
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from planner.compile.cells import by_node, places
 from planner.compile.fleet import Market
 from planner.compile.refusal import as_reasons, one_a_subject
 from planner.decode.binding import Claim, Devices, bind, islands_of
-from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment
+from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment, count_of
 from planner.spec.work import Market as Wanted
 from planner.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from planner.compile.fleet import DeviceGroup, FleetPool
+    from planner.compile.fleet import Cell, DeviceGroup, FleetPool
     from planner.compile.foreign import Busy
     from planner.compile.horizon import Horizon
     from planner.compile.problem import Compiled
@@ -25,21 +28,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seated:
-    """One part of one run on one node."""
+    """One part of one run on one node of its pool; `cells` are what it has there of divided devices."""
 
     key: str
     placed: Placed
     node: int
     hold: Hold
+    cells: tuple[Cell, ...] = ()
 
 
 def seated(runs: Iterable[Placed]) -> Iterator[Seated]:
     """Every part of every run, seat by seat."""
     for each in runs:
+        if each.pool.cells and each.candidate.devices:
+            yield from _on_cells(each)
+            continue
         for number, seat in enumerate(sorted(each.run.seats, key=lambda seat: (seat.part, seat.node))):
             for position, hold in enumerate(each.candidate.shapes[seat.part].holds):
                 key = f"{each.work.address} {number} {position}"
                 yield Seated(key=key, placed=each, node=seat.node, hold=hold)
+
+
+def _on_cells(each: Placed) -> Iterator[Seated]:
+    """The parts of a run in a divided pool, block by block: each takes its number of the block's cells in order."""
+    hosts, every = len(each.pool.nodes), tuple(places(each.pool))
+    for block, shape in enumerate(by_node(each.candidate)):
+        seats = [seat.node - hosts for seat in each.run.seats if each.mode.parts[seat.part].block == block]
+        cells = iter(sorted(at for at in seats if at >= 0))
+        for position, hold in enumerate(shape.holds):
+            mine = [every[at] for at in islice(cells, hold.devices)]
+            yield Seated(
+                key=f"{each.work.address} {block} {position}", placed=each, node=mine[0][0], hold=hold,
+                cells=tuple(cell for _, cell in mine),
+            )  # fmt: skip
 
 
 def devices(compiled: Compiled, seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
@@ -47,7 +68,7 @@ def devices(compiled: Compiled, seats: Sequence[Seated]) -> dict[str, tuple[int,
     claims: dict[tuple[int, int, int], list[Seated]] = defaultdict(list)
     for each in seats:
         site = each.placed.candidate.site
-        if site.position is not None:
+        if site.position is not None and not each.cells:
             claims[site.at, site.position, each.node].append(each)
     bound: dict[str, tuple[int, ...]] = {}
     for (at, position, node), parts in sorted(claims.items()):
@@ -129,7 +150,7 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
         team=job.team,
         priority=job.priority.value,
         submitted=format_time(work.submitted),
-        gpus=each.candidate.devices,
+        gpus=count_of(each.candidate.amount),
         finish=format_time(finish),
         limit_seconds=each.candidate.limit_seconds + (0 if begun is None else horizon.start - begun),
         late_seconds=0 if job.window.deadline is None else max(0, finish - job.window.deadline),
@@ -138,7 +159,7 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
         power_micros=each.power_micros,
         value_micros=_value(each, horizon),
         estimated=each.candidate.estimated,
-        reasons=_reasons(compiled, each),
+        reasons=(*_rounded(each), *_reasons(compiled, each)),
         segments=(segment(compiled, each, seats, start=each.run.start, end=each.run.end, begun=begun),),
     )
 
@@ -161,6 +182,16 @@ def _reasons(compiled: Compiled, each: Placed) -> tuple[Reason, ...]:
         return ()
     spot = {pool.address for pool in compiled.fleet if pool.market is Market.SPOT}
     return as_reasons(one_a_subject(refusal for refusal in each.work.refusals if refusal.subject in spot))
+
+
+def _rounded(each: Placed) -> Iterator[Reason]:
+    """That a share takes more than was asked for, because the pool's units cannot express it."""
+    asked = each.work.job.gpus.share if each.work.job.gpus else None
+    size = each.candidate.size
+    if asked is not None and each.candidate.profile is None and size > asked:
+        units = each.pool.pool.sharing.units if each.pool.pool.sharing else 1
+        message = f"{asked} of a device takes {size}: the pool divides a device into {units} units"
+        yield Reason(code="rounded", subject=each.pool.address, message=message, fix=f"ask for {size}")
 
 
 def _value(each: Placed, horizon: Horizon) -> int:
@@ -199,12 +230,13 @@ def segment(
 
 
 def _node(pool: FleetPool, seat: Seated, bound: Mapping[str, tuple[int, ...]]) -> NodeUse:
-    indices = bound.get(seat.key, ())
-    return NodeUse(
-        name=pool.nodes[seat.node],
-        role=seat.hold.role or None,
-        devices=tuple(Device(index=index) for index in indices),
+    size = seat.placed.candidate.size
+    found = (Device(index=index) for index in bound.get(seat.key, ()))
+    parts = (
+        Device(index=cell.index, profile=cell.profile, at=cell.at, share=None if size == cell.part else str(size))
+        for cell in seat.cells
     )
+    return NodeUse(name=pool.nodes[seat.node], role=seat.hold.role or None, devices=(*found, *parts))
 
 
 def _quota(compiled: Compiled, each: Placed) -> tuple[QuotaUse, ...]:
@@ -214,6 +246,7 @@ def _quota(compiled: Compiled, each: Placed) -> tuple[QuotaUse, ...]:
     home = compiled.known.home(each.work.job.team, (site.at, site.position))
     if home is None:
         return ()
-    guaranteed = each.run.guaranteed
+    guaranteed = Fraction(each.run.guaranteed, compiled.problem.units)
     name = compiled.known.covers[home].quota.name
-    return (QuotaUse(quota=name, guaranteed=guaranteed, borrowed=each.candidate.devices - guaranteed),)
+    borrowed = each.candidate.amount - guaranteed
+    return (QuotaUse(quota=name, guaranteed=count_of(guaranteed), borrowed=count_of(borrowed)),)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.decode.interruptions import moves, preemptions
+from planner.decode.layouts import layouts
 from planner.decode.placed import placed
 from planner.decode.placements import placements, seats_of
 from planner.decode.reasons import unplaced
@@ -55,6 +56,7 @@ def decoded(
             preemptions=preemptions(compiled, runs),
             moves=moves(compiled, runs),
             prices=prices(compiled, solution),
+            layouts=layouts(compiled),
             utilisation=utilisation(compiled, runs),
             costs=costs(compiled, runs),
             diagnostics=_notes(tuple(warnings)),

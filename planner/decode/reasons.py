@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner.compile.domains import WORDS
@@ -143,24 +144,20 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
             what = "others that are not planned here use its nodes, or they are closed, too long for a whole run"
             return candidate.site.refuse(Code.FOREIGN, what)
         return candidate.site.refuse(Code.MAINTENANCE, "its nodes are closed too soon or too long for a whole run")
-    count = mode.parts[0].count
-    each = " and ".join(
-        amount(name, use)
-        for name, use in zip(candidate.site.pool.resources, mode.parts[0].use, strict=True)
-        if use and name in {DEVICES, CPUS, MEMORY}
-    )
     near = _together(candidate)
-    message = f"needs {_nodes(count)}{near} with {each} free for {length_text(mode.duration * horizon.slot_seconds)}, "
+    message = f"needs {_need(candidate, mode)} free for {length_text(mode.duration * horizon.slot_seconds)}, "
     when = "at any time" if task.deadline is None else "at any time before its deadline"
     when = when if task.latest is None else f"from {format_time(horizon.moment(task.latest))} on"
     if room.most:
-        message += f"at most {room.most} at once, from {format_time(horizon.moment(room.at))}"
+        on_node = " on a node" if candidate.site.pool.cells else ""
+        message += f"at most {room.most} at once{on_node}, from {format_time(horizon.moment(room.at))}"
     else:
         message += f"none has that {when}"
     spread = scene.occupancy.free_devices(mode.pool, within)
     if spread >= mode.devices:
         over = "domains or nodes" if near else "nodes"
-        message += f"; {spread} devices are free at once, but spread over {over} or for too short"
+        free = Fraction(spread, scene.compiled.problem.units)
+        message += f"; {free} devices are free at once, but spread over {over} or for too short"
     later, fix = _later(scene, task, candidate, mode)
     return candidate.site.refuse(Code.CAPACITY, message + later, fix)
 
@@ -176,6 +173,22 @@ def _later(scene: _Scene, task: Task, candidate: Candidate, mode: Mode) -> tuple
         return f"; free from {moment}, after this plan", None
     end = format_time(horizon.moment(free + mode.duration))
     return f"; free from {moment}, after its deadline", f"move the deadline to {end}, or raise its priority"
+
+
+def _need(candidate: Candidate, mode: Mode) -> str:
+    """What the largest part of a gang needs at once."""
+    pool, shape = candidate.site.pool, candidate.shapes[0]
+    use = shape.use if pool.is_own else pool.capacity
+    each = [
+        amount(name, number)
+        for name, number in zip(pool.resources, use, strict=True)
+        if number and name in {DEVICES, CPUS, MEMORY}
+    ]
+    if not pool.cells or not candidate.devices:
+        return f"{_nodes(mode.parts[0].count)}{_together(candidate)} with {' and '.join(each)}"
+    part = candidate.profile or (f"{candidate.size} of a device" if candidate.size < 1 else "whole device")
+    things = part if shape.devices == 1 else f"{shape.devices} times {part} on one node"
+    return f"{things} with {' and '.join(each[1:])}" if each[1:] else things
 
 
 def _together(candidate: Candidate) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from planner.compile.standing import in_units
 from planner.compile.weights import groups
 from planner.decode.spans import windows
-from planner.plan import QuotaSchedule, QuotaWindow
+from planner.plan import QuotaSchedule, QuotaWindow, count_of
 from planner.units import shared
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Step:
-    """One quota in one slot, in devices."""
+    """One quota in one slot, in units of a device."""
 
     guaranteed: int
     used: int
@@ -93,17 +95,18 @@ def _account(
 ) -> dict[int, list[_Step]]:
     use, unowned = _use(compiled, runs, members, cells)
     below: dict[int | None, list[int]] = {}
+    units = compiled.problem.units
     for at in members:
         below.setdefault(compiled.known.parent(at), []).append(at)
     steps: dict[int, list[_Step]] = {at: [] for at in members}
     for slot in range(compiled.horizon.slots):
         now = _Slot(
-            held={at: compiled.rows.by_quota[at].held[slot] for at in members},
+            held={at: in_units(compiled.rows.by_quota[at].held[slot], units) for at in members},
             used={at: use[at][slot] for at in members},
             below=below,
         )
         tops = below.get(None, ())
-        open_now = sum(compiled.rows.capacity[cell][slot] for cell in cells)
+        open_now = sum(compiled.rows.capacity[cell][slot] for cell in cells) * units
         spare = max(0, open_now - sum(now.held[at].guaranteed for at in tops))
         lent = now.lent(None, sum(map(now.borrowed, tops)) + unowned[slot], spare)
         for at in members:
@@ -114,47 +117,50 @@ def _account(
 def _use(
     compiled: Compiled, runs: Sequence[Placed], members: Sequence[int], cells: frozenset[Cell]
 ) -> tuple[dict[int, list[int]], list[int]]:
-    """Devices in use by slot: of each quota by its team and those below it, and of teams whom no quota covers here."""
+    """Units in use by slot: of each quota by its team and those below it, and of teams whom no quota covers here."""
     slots = compiled.horizon.slots
     changes: dict[int | None, list[int]] = {at: [0] * (slots + 1) for at in (*members, None)}
     for each in runs:
         site = each.candidate.site
         if site.position is None or (site.at, site.position) not in cells:
             continue
+        units = int(each.candidate.amount * compiled.problem.units)
         for at in compiled.known.homes(each.work.job.team, (site.at, site.position)) or (None,):
-            changes[at][each.run.start] += each.candidate.devices
-            changes[at][min(each.run.end, slots)] -= each.candidate.devices
+            changes[at][each.run.start] += units
+            changes[at][min(each.run.end, slots)] -= units
     sums = {at: list(accumulate(change))[:-1] for at, change in changes.items()}
     unowned = sums.pop(None)
     return {at: by_slot for at, by_slot in sums.items() if at is not None}, unowned
 
 
 def _schedule(compiled: Compiled, at: int, steps: Sequence[_Step]) -> QuotaSchedule:
-    quota = compiled.known.covers[at].quota
+    quota, units = compiled.known.covers[at].quota, compiled.problem.units
     return QuotaSchedule(
         team=quota.team,
         quota=quota.name,
-        reason=_reason(steps),
+        reason=_reason(steps, units),
         windows=tuple(
             QuotaWindow(
                 start=start,
                 end=end,
-                guaranteed=step.guaranteed,
-                used=step.used,
-                borrowed=step.borrowed,
-                lent=step.lent,
-                reclaimable=step.lent,
+                guaranteed=count_of(Fraction(step.guaranteed, units)),
+                used=count_of(Fraction(step.used, units)),
+                borrowed=count_of(Fraction(step.borrowed, units)),
+                lent=count_of(Fraction(step.lent, units)),
+                reclaimable=count_of(Fraction(step.lent, units)),
             )
             for start, end, step in windows(steps, compiled.horizon)
         ),
     )
 
 
-def _reason(steps: Sequence[_Step]) -> str:
+def _reason(steps: Sequence[_Step], units: int) -> str:
     """One line for the whole horizon, by its extremes."""
-    owned = sorted({step.guaranteed for step in steps})
+    owned = sorted({Fraction(step.guaranteed, units) for step in steps})
     guaranteed = str(owned[0]) if len(owned) == 1 else f"{owned[0]} to {owned[-1]}"
-    used, borrowed, lent = (max(getattr(step, name) for step in steps) for name in ("used", "borrowed", "lent"))
+    used, borrowed, lent = (
+        Fraction(max(getattr(step, name) for step in steps), units) for name in ("used", "borrowed", "lent")
+    )
     parts = [f"{guaranteed} guaranteed", f"uses at most {used}"]
     parts.append(f"borrows up to {borrowed} that others leave unused" if borrowed else "borrows nothing")
     parts.append(f"lends up to {lent} that it leaves unused" if lent else "lends nothing")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from planner.decode.spans import windows
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from planner.compile.horizon import Horizon
     from planner.compile.problem import Compiled
     from planner.decode.placed import Placed
-    from solvers.problem import Pool
+    from solvers.problem import Node
     from solvers.solution import Solution
 
 By = Literal["pool", "vendor", "model"]
@@ -22,11 +23,11 @@ By = Literal["pool", "vendor", "model"]
 
 def utilisation(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Utilisation, ...]:
     """Device-seconds that exist and are used within the horizon, by pool, vendor and model, zeros included."""
-    used: Counter[tuple[int, int]] = Counter()
+    used: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
     for each in runs:
         site = each.candidate.site
         if site.position is not None:
-            used[site.at, site.position] += each.candidate.devices * each.inside(compiled.horizon.slots)
+            used[site.at, site.position] += each.candidate.amount * each.inside(compiled.horizon.slots)
     views: tuple[tuple[By, Callable[[FleetPool, DeviceGroup], str]], ...] = (
         ("pool", lambda pool, group: pool.name),
         ("vendor", lambda pool, group: group.vendor.value),
@@ -36,16 +37,18 @@ def utilisation(compiled: Compiled, runs: Sequence[Placed]) -> tuple[Utilisation
 
 
 def _view(
-    compiled: Compiled, used: Mapping[tuple[int, int], int], by: By, name: Callable[[FleetPool, DeviceGroup], str]
+    compiled: Compiled, used: Mapping[tuple[int, int], Fraction], by: By, name: Callable[[FleetPool, DeviceGroup], str]
 ) -> Iterable[Utilisation]:
-    totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    totals: dict[str, tuple[int, int, Fraction]] = defaultdict(lambda: (0, 0, Fraction(0)))
     for at, pool in enumerate(compiled.fleet):
-        node_slots = _open_node_slots(compiled.problem.pools[at], compiled.horizon)
+        node_slots = _open_node_slots(compiled.problem.pools[at].nodes[: len(pool.nodes)], compiled.horizon)
         for position, group in enumerate(pool.groups):
-            total = totals[name(pool, group)]
-            total[0] += group.count * len(pool.nodes)
-            total[1] += group.count * node_slots
-            total[2] += used.get((at, position), 0)
+            devices, slots, taken = totals[name(pool, group)]
+            totals[name(pool, group)] = (
+                devices + group.count * len(pool.nodes),
+                slots + group.count * node_slots,
+                taken + used.get((at, position), Fraction(0)),
+            )
     seconds = compiled.horizon.slot_seconds
     for key, (devices, capacity, taken) in sorted(totals.items()):
         yield Utilisation(
@@ -53,14 +56,14 @@ def _view(
             name=key,
             devices=devices,
             capacity_device_seconds=capacity * seconds,
-            used_device_seconds=taken * seconds,
+            used_device_seconds=int(taken * seconds),
         )
 
 
-def _open_node_slots(pool: Pool, horizon: Horizon) -> int:
+def _open_node_slots(nodes: Sequence[Node], horizon: Horizon) -> int:
     """Nodes x slots of the horizon in which they are not closed."""
     total = 0
-    for node in pool.nodes:
+    for node in nodes:
         closed = {
             slot for closure in node.closures for slot in range(max(0, closure.start), min(closure.end, horizon.slots))
         }
@@ -95,7 +98,7 @@ def costs(compiled: Compiled, runs: Sequence[Placed]) -> Costs:
 def _chargeback(each: Placed, horizon: Horizon) -> int:
     rate = each.pool.pool.chargeback
     seconds = each.slots * horizon.slot_seconds
-    return rate.micros_per_hour * each.candidate.devices * seconds // 3_600 if rate else 0
+    return int(rate.micros_per_hour * each.candidate.amount * seconds / 3_600) if rate else 0
 
 
 def _costs(table: Mapping[str, Sequence[int]]) -> tuple[Cost, ...]:

@@ -30,6 +30,26 @@ def check(item: Item[Cluster], path: Path, pool: NodePool, accelerators: Sequenc
     if partitions.memory is not None:
         _memory_mode(item, (*here, "memory"), partitions.memory, partitions.compute, accelerators, faults)
     _fixed(item, here, pool, accelerators, faults)
+    for accelerator in accelerators:
+        _uniform(item, here, pool, accelerator, faults)
+
+
+def _uniform(item: Item[Cluster], path: Path, pool: NodePool, accelerator: Accelerator, faults: Faults) -> None:
+    """Under some memory modes all cards of a node must have the same compute mode."""
+    memory, compute = pool.partitions.memory, pool.partitions.compute
+    if memory is None or memory.lower() not in accelerator.uniform_memory_modes:
+        return
+    cards = [index for group in pool.device_indices() for index in group]
+    for node, devices in pool.partitions.fixed:
+        stated = {card: layout[0].profile.lower() for card, layout in devices if layout}
+        modes = {stated.get(card, (compute or accelerator.partitions[0].name).lower()) for card in cards}
+        if len(modes) > 1:
+            faults.add(
+                "SPEC309", item, (*path, "fixed", node),
+                f"cards of {quoted(node)} are in {' and '.join(sorted(map(str.upper, modes)))}, "
+                f"and {memory.upper()} holds for cards in one mode only",
+                help="give all cards of the node one compute mode, or choose another memory mode", key=True,
+            )  # fmt: skip
 
 
 def _profile(

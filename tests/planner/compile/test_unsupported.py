@@ -45,6 +45,9 @@ A_HALF = {"name": "h100-0001", "devices": [{"index": 0, "share": "1/2"}]}
 RUNNING = {"job": "vision/train", "pool": "dc1/h100", "nodes": "h100-0001", "started_at": TIME}
 SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
+ROLES = {key: value for key, value in a_job(roles=[{"name": "worker", "gpus": "1/4"}]).items() if key != "gpus"}
+FIXED = a_cluster(a_pool(partitions={"fixed": {"h100-0001": {"0": [{"profile": "1g.10gb", "at": 6}]}}}))
+TWO_MODELS = [{"model": "rtx-3090", "count": 1, "devices": [0]}, {"model": "rtx-4090", "count": 1, "devices": [1]}]
 
 REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN617", [a_service(spread={"over": "node"})]),
@@ -55,16 +58,16 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN611", [a_service(pin={"pool": "dc1/h100", "devices": [0]})]),
     ("PLAN617", [a_service(pin={"start": TIME})]),
     ("PLAN612", [a_service(data="dc1")]),
-    ("PLAN602", [SHARED]),
-    ("PLAN602", [SHARED, a_job(gpus="1/4")]),
-    ("PLAN603", [MIG]),
-    ("PLAN603", [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})]),
+    ("PLAN602", [SHARED, ROLES]),
+    ("PLAN602", [a_cluster(a_pool(sharing={"by": "mps", "units": 4}, price={"on_demand": "USD 1/h"}))]),
+    ("PLAN602", [a_cluster(a_pool(sharing={"by": "mps", "units": 4}) | {"gpus": TWO_MODELS})]),
     ("PLAN610", [a_service(topology={"within": "nvlink_domain", "required": True})]),
     ("PLAN610", [a_job(topology={"within": "socket", "required": True})]),
     ("PLAN610", [a_job(topology={"within": "cluster"})]),
     ("PLAN618", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
     ("PLAN614", [a_snapshot(running=[RUNNING | {"nodes": [A_HALF]}]), a_job()]),
+    ("PLAN614", [a_cluster(a_pool(sharing={"by": "hami", "units": 4})), a_snapshot(running=[RUNNING]), a_job()]),
     ("PLAN614", [a_snapshot(services=[{"service": "nlp/chat", "replicas": 1, "nodes": [A_HALF]}]), a_service()]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
@@ -84,6 +87,9 @@ ACCEPTED: list[list[Document]] = [
     [a_cluster(a_pool(nodes=4, nodes_per_rack=2, reserve={"nodes": 1, "per": "rack"}))],
     [a_snapshot(spent=[{"team": "vision", "since": TIME, "cash": "USD 1"}]), a_team()],
     [a_snapshot(finished=[{"job": "vision/train", "spec": "sha256:0", "state": "failed", "at": TIME}]), a_job()],
+    [SHARED, a_job(gpus="1/4")],
+    [FIXED, a_job(gpus={"count": 1, "partition": "1g.10gb"})],
+    [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})],
     [a_service()],
     [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])],
     [a_service(topology={"within": "node", "required": True}, pin={"pool": "dc1/h100", "nodes": "h100-0001"})],
