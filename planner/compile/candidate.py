@@ -50,11 +50,11 @@ class Candidate:
 
     Money is per hour in micros, power in milliwatts; both are of the whole gang. `devices` are what it holds.
     `egress_micros` is paid once, for the data that it fetches.
-    It may start in slots `first` to `last` (None: any). `lost_seconds` are lost to what interrupts it: `lost_part` of
-    the whole work before it begins, the rest as expected on the spot market, for which `extra_micros_per_slot` counts
-    against the mode beside cash and power. `milliqps` is what one replica of a service serves there. `within` and
-    `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of one are of that `size`, partitions
-    of that `profile`.
+    It may start in slots `first` to `last` (None: any); what runs already may be `paused` before it. `lost_seconds` are
+    lost to what interrupts it: `lost_part` of the whole work before it begins, the rest as expected on the spot market,
+    for which `extra_micros_per_slot` counts against the mode beside cash and power. `milliqps` is what one replica of a
+    service serves there. `within` and `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of
+    one are of that `size`, partitions of that `profile`.
     """
 
     variant: str
@@ -70,6 +70,7 @@ class Candidate:
     egress_micros: int = 0
     first: int = 0
     last: int | None = None
+    paused: bool = False
     lost_seconds: int = 0
     lost_part: Fraction = Fraction(0)
     extra_micros_per_slot: int = 0

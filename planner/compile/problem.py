@@ -26,7 +26,7 @@ from planner.compile.unsupported import place_of, refused
 from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import Address, address, element
 from planner.spec.policy import OnInvalid
-from planner.units import ceil_div
+from planner.units import ceil_div, format_time
 from solvers.problem import Closure, Node, Pool, Problem, Row, Taken, Task
 from solvers.rules import Rule
 
@@ -102,6 +102,7 @@ def compiled(
         expenses=ended.expenses,
     )  # fmt: skip
     _refuse_clashes(specset, works, pools, held)
+    _refuse_later(specset, works, horizon)
     scene = running.Scene(horizon=horizon, policy=specset.policy, known=known, rows=rows, nodes=nodes)
     works = tuple(timed(work, ground) for work in running.resume(works, scene))
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
@@ -209,16 +210,27 @@ def _refuse_clashes(
     faults = running.clashes(works, pools, busy)
     if faults:
         raise SpecError(
-            Diagnostic(
-                code="PLAN614",
-                severity=Severity.ERROR,
-                summary=fault,
-                address=address("policy", specset.policy.name),
-                help="take the snapshot again; if that does not help, say so of shares and partitions: they are not"
-                " planned yet",
-            )
+            _bad_snapshot(specset, fault, "take the snapshot again, with what runs on it stated device by device")
             for fault in faults
         )
+
+
+def _refuse_later(specset: SpecSet, works: Sequence[Work], horizon: Horizon) -> None:
+    """What runs is known from the moment of its snapshot on: a plan cannot start before that."""
+    last = max((work.seen.at for work in works if work.seen is not None), default=horizon.start)
+    if last > horizon.start:
+        fault = f"the snapshot of what runs is of {format_time(last)}, the plan starts at {format_time(horizon.start)}"
+        raise SpecError([_bad_snapshot(specset, fault, f"plan with --at {format_time(last)}")])
+
+
+def _bad_snapshot(specset: SpecSet, fault: str, fix: str) -> Diagnostic:
+    return Diagnostic(
+        code="PLAN614",
+        severity=Severity.ERROR,
+        summary=fault,
+        address=address("policy", specset.policy.name),
+        help=fix,
+    )
 
 
 def _horizon(specset: SpecSet, start: int, works: Sequence[Work], pools: Sequence[FleetPool]) -> Horizon:

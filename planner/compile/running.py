@@ -259,22 +259,23 @@ def _rank(work: Work) -> tuple[bool, str, int, str]:
 def _resumed(work: Work, going_on: Candidate, now: Standing, scene: Scene, *, guaranteed: bool) -> Work:
     """The work with its run as the first candidate, then the ways to begin again from what is saved.
 
-    What stays may only change nodes without a pause, and that only where it may move; what may not move pauses first.
+    What stays may only change nodes without a pause, and that only where it may move.
     """
     firm = is_firm(work, now, going_on, scene)
     stays = now.goes_on and (firm or guaranteed)
     moves = may_move(work, going_on, scene) and not firm
-    first = 0 if moves or not now.goes_on else 1
-    again = tuple(_again(each, work.job, now, first, 0 if stays else None) for each in work.candidates)
-    ways = (*((going_on,) if now.goes_on else ()), *(() if stays and not moves else again))
-    return replace(work, candidates=ways, standing=replace(now, stays=stays))
+    again = [_again(each, work.job, now) for each in work.candidates]
+    on = [going_on] if now.goes_on else []
+    moved = [replace(each, last=0) for each in again] if moves and now.goes_on else []
+    later = [] if stays else [replace(each, first=1, paused=True) for each in again] if now.goes_on else again
+    return replace(work, candidates=(*on, *moved, *later), standing=replace(now, stays=stays))
 
 
-def _again(candidate: Candidate, job: Job, now: Standing, first: int, last: int | None) -> Candidate:
+def _again(candidate: Candidate, job: Job, now: Standing) -> Candidate:
     restart = _restart_seconds(job)
     left = ceil_fraction(candidate.expected_seconds * (1 - now.saved)) + restart
     limit = ceil_fraction(candidate.limit_seconds * (1 - now.saved)) + restart
     return replace(
-        candidate, expected_seconds=left, limit_seconds=max(left, limit), first=first, last=last,
+        candidate, expected_seconds=left, limit_seconds=max(left, limit),
         lost_seconds=candidate.lost_seconds + now.lost_seconds, lost_part=now.lost_part,
     )  # fmt: skip

@@ -205,6 +205,11 @@ def _unsaved(work: Work, speeds: Speeds) -> Fraction:
     return least_work(work.wishes, speeds) * (1 if work.standing is None else 1 - work.standing.saved)
 
 
+def _undone(work: Work, speeds: Speeds) -> Fraction:
+    """The work that no run has done yet: what is done twice fills no guarantee."""
+    return least_work(work.wishes, speeds) * (1 if work.standing is None else 1 - work.standing.done)
+
+
 def modes(work: Work, ground: Ground, amount: Fraction, array_row: int | None = None) -> tuple[Mode, ...]:
     """The candidates in slots; `amount` is the least work, in GPU-milliseconds of the reference model."""
     return tuple(_mode(candidate, work, ground, amount, array_row) for candidate in work.candidates)
@@ -225,7 +230,8 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
     home = None
     if candidate.site.position is not None:
         cell = (candidate.site.at, candidate.site.position)
-        new = amount / (duration * horizon.slot_seconds * _SECOND_MS)
+        # A pause earns nothing: else work would stop to wait for a window in which more is guaranteed.
+        new = Fraction(0) if candidate.paused else amount / (duration * horizon.slot_seconds * _SECOND_MS)
         charges, home = ground.rows.charges(
             ground.known,
             work.job.team,
@@ -273,7 +279,7 @@ def task(
     job, horizon, policy, now = work.job, ground.horizon, ground.policy, work.standing
     amount = _unsaved(work, ground.speeds)
     value, premium = worth(amount, job, policy)
-    ways = modes(work, ground, amount, array_row)
+    ways = modes(work, ground, _undone(work, ground.speeds), array_row)
     due = (
         None
         if job.window.deadline is None or job.window.deadline_is is DeadlineIs.HARD

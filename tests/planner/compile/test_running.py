@@ -8,7 +8,7 @@ import pytest
 
 from planner.diagnostics import SpecError
 from planner.plan import Plan
-from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, a_quota, a_team, compile_specs, hours, planned
+from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, a_quota, compile_specs, hours, planned
 
 CHECKPOINT = {"every": "1h", "restart": "30m"}
 SOON = {"deadline": "2026-12-01T03:00:00Z", "deadline_is": "hard"}
@@ -141,17 +141,20 @@ def test_the_policy_can_forbid_to_interrupt() -> None:
     assert hours(plan, "job/vision/urgent") == (6, 8)
 
 
-@pytest.mark.parametrize(("guaranteed", "begins"), [(8, 6), (7, 0)])
-def test_work_inside_its_guarantee_is_not_interrupted_for_another_team(guaranteed: int, begins: int) -> None:
-    plan = planned(
-        a_cluster(a_pool(nodes=1)),
-        a_team("nlp"),
-        a_quota(guaranteed=guaranteed),
-        a_job(gpus=8, duration="10h", priority="P3"),
-        a_job(name="urgent", team="nlp", gpus=8, duration="2h", priority="P0"),
-        a_snapshot(a_run("vision/train", *range(8))),
-    )
-    assert hours(plan, "job/nlp/urgent")[0] == begins
+@pytest.mark.parametrize(("guaranteed", "stays"), [(8, True), (7, False)])
+def test_work_inside_its_guarantee_is_not_interrupted_for_another_team(guaranteed: int, stays: bool) -> None:
+    running = a_snapshot(a_run("vision/train", *range(8)))
+    fleet = (a_cluster(a_pool(nodes=1)), a_quota(guaranteed=guaranteed), a_job(duration="10h", priority="P3"), running)
+    assert compile_specs(*fleet).problem.tasks[0].stays is stays
+
+
+def test_a_guarantee_that_ends_before_the_run_protects_it_no_more() -> None:
+    window = [{"when": "daily 05:00-24:00", "guaranteed": 0}]
+    running = a_snapshot(a_run("vision/train", *range(8)))
+    for duration, stays in (("9h", True), ("10h", False)):
+        job = a_job(duration=duration, priority="P3")
+        fleet = (a_cluster(a_pool(nodes=1)), a_quota(guaranteed=8, windows=window), job, running)
+        assert compile_specs(*fleet).problem.tasks[0].stays is stays
 
 
 def test_checkpointed_work_moves_to_make_room_for_a_gang_and_the_move_is_told() -> None:
@@ -247,3 +250,13 @@ def test_a_run_goes_on_until_maintenance_that_its_limit_would_reach() -> None:
         a_snapshot(a_run("vision/train", *range(8))),
     )
     assert plan.placements[0].finish == "2026-12-01T06:00:00Z"
+
+
+@pytest.mark.parametrize(("taken_at", "fails"), [("2026-12-01T00:00:00Z", False), ("2026-12-01T00:00:01Z", True)])
+def test_a_plan_does_not_start_before_its_snapshot_of_what_runs(taken_at: str, fails: bool) -> None:
+    documents = (a_cluster(), a_job(duration="9h"), a_snapshot(a_run("vision/train", *range(8)), taken_at=taken_at))
+    if fails:
+        with pytest.raises(SpecError, match="the snapshot of what runs is of 2026-12-01T00:00:01Z, the plan starts at"):
+            compile_specs(*documents)
+    else:
+        assert compile_specs(*documents).works[0].standing is not None
