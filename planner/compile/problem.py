@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.catalog import vendors
 from planner.compile import budgets as money
-from planner.compile import foreign, overrun, quota_rows, quotas, running
+from planner.compile import contradictions, foreign, overrun, quota_rows, quotas, running
 from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.cells import TIER, divided
@@ -26,7 +26,7 @@ from planner.compile.unsupported import place_of, refused
 from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import Address, address, element
 from planner.spec.policy import OnInvalid
-from planner.units import ceil_div, format_time
+from planner.units import ceil_div
 from solvers.problem import Closure, Node, Pool, Problem, Row, Taken, Task
 from solvers.rules import Rule
 
@@ -101,8 +101,7 @@ def compiled(
         horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
         expenses=ended.expenses,
     )  # fmt: skip
-    _refuse_clashes(specset, works, pools, held)
-    _refuse_later(specset, works, horizon)
+    contradictions.refuse(specset, works, pools, held, horizon)
     scene = running.Scene(horizon=horizon, policy=specset.policy, known=known, rows=rows, nodes=nodes)
     works = tuple(timed(work, ground) for work in running.resume(works, scene))
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
@@ -202,35 +201,6 @@ def _impossible(specset: SpecSet, work: Work) -> Diagnostic:
 
 def _fix(refusal: Refusal) -> str:
     return f" ({refusal.fix})" if refusal.fix and refusal.category is not Category.NEVER else ""
-
-
-def _refuse_clashes(
-    specset: SpecSet, works: Sequence[Work], pools: Sequence[FleetPool], busy: Sequence[Sequence[foreign.Busy]]
-) -> None:
-    faults = running.clashes(works, pools, busy)
-    if faults:
-        raise SpecError(
-            _bad_snapshot(specset, fault, "take the snapshot again, with what runs on it stated device by device")
-            for fault in faults
-        )
-
-
-def _refuse_later(specset: SpecSet, works: Sequence[Work], horizon: Horizon) -> None:
-    """What runs is known from the moment of its snapshot on: a plan cannot start before that."""
-    last = max((work.seen.at for work in works if work.seen is not None), default=horizon.start)
-    if last > horizon.start:
-        fault = f"the snapshot of what runs is of {format_time(last)}, the plan starts at {format_time(horizon.start)}"
-        raise SpecError([_bad_snapshot(specset, fault, f"plan with --at {format_time(last)}")])
-
-
-def _bad_snapshot(specset: SpecSet, fault: str, fix: str) -> Diagnostic:
-    return Diagnostic(
-        code="PLAN614",
-        severity=Severity.ERROR,
-        summary=fault,
-        address=address("policy", specset.policy.name),
-        help=fix,
-    )
 
 
 def _horizon(specset: SpecSet, start: int, works: Sequence[Work], pools: Sequence[FleetPool]) -> Horizon:

@@ -26,8 +26,6 @@ from planner.units import ceil_fraction
 
 if TYPE_CHECKING:
     from planner.compile.candidate import Candidate
-    from planner.compile.fleet import FleetPool
-    from planner.compile.foreign import Busy
     from planner.compile.horizon import Horizon
     from planner.compile.quota_rows import Rows
     from planner.compile.quotas import Quotas
@@ -87,27 +85,6 @@ def resume(works: Sequence[Work], scene: Scene) -> tuple[Work, ...]:
         else _resumed(work, *one, scene, guaranteed=work.address in guaranteed)
         for work in works
     )  # fmt: skip
-
-
-def clashes(works: Iterable[Work], fleet: Sequence[FleetPool], busy: Sequence[Sequence[Busy]]) -> tuple[str, ...]:
-    """A sentence for each node of which snapshots say that more devices are in use than it has."""
-    used: dict[tuple[str, str], dict[str, int]] = {}
-    for work in works:
-        run = work.seen.running if work.seen is not None else None
-        for node in run.nodes if run is not None else ():
-            used.setdefault((run.pool if run else "", node.name), {})[work.address] = len(node.devices)
-    found: list[str] = []
-    for pool, others in zip(fleet, busy, strict=True):
-        for name, foreign in zip(pool.nodes, others, strict=True):
-            holders = used.get((pool.name, name), {})
-            count = sum(holders.values()) + len(foreign)
-            if count > pool.devices_per_node and pool.is_own:
-                whose = ", ".join(sorted(holders))
-                found.append(
-                    f"{count} devices of {pool.name}/{name} are said to be in use, of {pool.devices_per_node}: by"
-                    f" {whose}{' and others' if foreign else ''}"
-                )
-    return tuple(found)
 
 
 def standing(work: Work, scene: Scene) -> tuple[Candidate, Standing] | None:
