@@ -17,6 +17,7 @@ from planner.discovery.probe import Reading
 _MIB: Final = 1 << 20
 _NOT_SUPPORTED: Final = 2
 _WHOLE: Final = "SPX"
+_MICROWATTS: Final = 10_000
 
 
 def read() -> Reading:
@@ -117,6 +118,7 @@ def _part(asking: Asking, smi: Any, number: int, handle: Any) -> _Part:
         numa_node=number_of(asking.ask(subject, "amdsmi_topo_get_numa_node_number", handle, optional=True)),
         compute_mode=_mode(asking, smi, subject, "amdsmi_get_gpu_compute_partition", handle),
         memory_mode=_mode(asking, smi, subject, "amdsmi_get_gpu_memory_partition", handle),
+        power_milliwatts=_power_cap(asking, subject, handle),
         trouble=trouble,
         **_numbers(asking, smi, subject, handle),
     )
@@ -146,6 +148,18 @@ def _memory(asking: Asking, smi: Any, subject: str, handle: Any) -> int | None:
 def _mode(asking: Asking, smi: Any, subject: str, call: str, handle: Any) -> str | None:
     """A compute or memory mode; cards without modes do not support the question, and `N/A` is unknown."""
     return text_of(asking.ask(subject, call, handle, optional=True))
+
+
+def _power_cap(asking: Asking, subject: str, handle: Any) -> int | None:
+    """What the card may draw now, in mW. Libraries tell microwatts, that of a virtualising host watts.
+
+    No card draws 10 kW, and none as little as 10 mW.
+    """
+    info = asking.ask(subject, "amdsmi_get_power_cap_info", handle, optional=True) or {}
+    cap = number_of(info.get("power_cap"))
+    if not cap:
+        return None
+    return cap // 1_000 if cap >= _MICROWATTS else cap * 1_000
 
 
 def _numbers(asking: Asking, smi: Any, subject: str, handle: Any) -> dict[str, Any]:

@@ -88,6 +88,7 @@ class Allowance:
     guaranteed: int | None = None
     limit: int | None = None
     lend: int | None = None
+    weight: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

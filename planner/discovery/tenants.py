@@ -53,7 +53,12 @@ def _team(tenant: Tenant, names: Mapping[str, str]) -> dict[str, Any]:
 def _quota(allowance: Allowance, team: str, cluster: str) -> dict[str, Any]:
     covered = {"model": allowance.model} if allowance.model else {"vendor": allowance.vendor}
     gpus = {key: value for key, value in covered.items() if value} | {"cluster": cluster}
-    stated = {"guaranteed": allowance.guaranteed, "limit": allowance.limit, "lend": allowance.lend}
+    stated = {
+        "guaranteed": allowance.guaranteed,
+        "limit": allowance.limit,
+        "lend": allowance.lend,
+        "weight": allowance.weight,
+    }
     name = suggest_name(f"{team[:24]}-{allowance.model or allowance.vendor or 'gpus'}-{cluster[:12]}")
     head = {"apiVersion": API_VERSION, "kind": "Quota", "name": name, "team": team, "gpus": gpus}
     return head | {key: value for key, value in stated.items() if value is not None}

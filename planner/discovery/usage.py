@@ -17,6 +17,7 @@ from planner.discovery.found import Text, Use
 from planner.discovery.past import Run, busy
 from planner.discovery.prometheus import Answer, Asked
 
+MARGIN_SECONDS: Final = 600
 _NAMESPACE: Final = ("exported_namespace", "namespace")
 _POD: Final = ("exported_pod", "pod")
 _JOB: Final = ("hpc_job", "slurm_job_id", "job_id")
@@ -46,18 +47,21 @@ def uses_in(answers: Iterable[Answer]) -> tuple[Text, ...]:
     return tuple(answer.text for answer in answers if answer.about is Asked.USE)
 
 
-def metered(answers: Sequence[Answer], files: Iterable[Text], since: int, until: int) -> tuple[Run, ...]:
+def metered(
+    answers: Sequence[Answer], files: Iterable[Text], since: int, until: int, margin_seconds: int = MARGIN_SECONDS
+) -> tuple[Run, ...]:
     """Runs by what meters told of them in the window from `since` to `until` (seconds since 1970 UTC).
 
-    A run that touches an edge of the window may be longer than what was seen of it, and has no length.
+    A run that comes closer to an edge of the window than `margin_seconds`, which is how seldom exporters may be asked,
+    may be longer than what was seen of it, and has no length.
     """
     permilles: dict[str, list[int]] = {}
     for one in measured((*uses_in(answers), *files)):
         permilles.setdefault(one.part, []).append(one.permille)
     began, ended = _moments(answers, Asked.BEGAN, min), _moments(answers, Asked.ENDED, max)
-    edge = max((until - since) // 1_000, 1)
+    first, last = since + margin_seconds, until - margin_seconds
     return tuple(
-        _run(part, permilles.get(part, []), _between(began.get(part), ended.get(part), since + edge, until - edge))
+        _run(part, permilles.get(part, []), _between(began.get(part), ended.get(part), first, last))
         for part in sorted({*permilles, *began, *ended})
     )
 

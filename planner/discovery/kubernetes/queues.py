@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from planner.catalog import Vendor, vendors
 from planner.discovery.found import Allowance, Tenant
-from planner.discovery.kubernetes.objects import Thing, mapping, mappings, text_of, whole
+from planner.discovery.kubernetes.objects import Thing, at, mapping, mappings, text_of, whole
 from planner.discovery.models import Models
 from planner.names import is_name
 
@@ -17,6 +17,8 @@ _KUEUE: Final = "kueue.x-k8s.io"
 _KAI: Final = "scheduling.run.ai"
 _VOLCANO: Final = "scheduling.volcano.sh"
 _REQUESTS: Final = "requests."
+_TEAM_QUEUE: Final = "team-"
+_VOLCANO_ROOT: Final = "root"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +71,55 @@ def _cluster_queue(queue: Thing, found: Sequence[Thing], models: Models, untold:
         each.namespace for each in found
         if (each.group, each.kind) == (_KUEUE, "LocalQueue") and each.spec.get("clusterQueue") == queue.name
     })  # fmt: skip
-    team = queue.annotations.get(TEAM, "")
-    name = team if is_name(team) else queue.name
+    name = _named(queue)
     if len(spaces) > 1:
         untold.append(f"queue {queue.name} serves {', '.join(spaces)}: a team has one namespace, write the right one")
     if queue.spec.get("admissionChecksStrategy") or queue.spec.get("admissionChecks"):
         untold.append(f"queue {queue.name}: its admission checks are not written")
     flavors = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
-    alone = not (queue.spec.get("cohortName") or queue.spec.get("cohort"))
+    cohort = _cohort_of(queue)
     parts = list(_parts(queue, flavors, models))
+    weight = _weight(at(queue.tree, "spec", "fairSharing", "weight"))
     yield (
-        Tenant(name=name, namespace=spaces[0] if len(spaces) == 1 else ""),
+        Tenant(name=name, namespace=spaces[0] if len(spaces) == 1 else "", parent=_team_of_cohort(cohort, found)),
         [
-            _allowance(name, model, vendor, parts, alone)
+            replace(_allowance(name, model, vendor, parts, not cohort), weight=weight)
             for model, vendor in sorted({(p.model, p.vendor) for p in parts})
         ],
     )
+
+
+def _cohort_of(queue: Thing) -> str:
+    return text_of(queue.spec.get("cohortName") or queue.spec.get("cohort"))
+
+
+def _cohort(cohort: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
+    """A cohort below another is a team that has others in it; the uppermost only says who lends to each other."""
+    if not text_of(cohort.spec.get("parentName")):
+        return
+    flavors = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
+    if any(part.nominal for part in _parts(cohort, flavors, models)):
+        untold.append(f"cohort {cohort.name}: its own quota is not written; a team's guarantee contains its children's")
+    above = text_of(cohort.spec.get("parentName"))
+    yield Tenant(name=_named(cohort), parent=_team_of_cohort(above, found)), []
+
+
+def _team_of_cohort(name: str, found: Sequence[Thing]) -> str:
+    """The team that a cohort is; the uppermost is none."""
+    cohort = next((each for each in found if (each.group, each.kind, each.name) == (_KUEUE, "Cohort", name)), None)
+    return _named(cohort) if cohort is not None and text_of(cohort.spec.get("parentName")) else ""
+
+
+def _named(thing: Thing) -> str:
+    """The team that the planner wrote on an object, else the object's name."""
+    team = thing.annotations.get(TEAM, "")
+    return team if is_name(team) else thing.name
+
+
+def _weight(value: Any) -> int | None:
+    """A weight where it is not the usual one."""
+    weight = whole(value)
+    return weight if weight is not None and weight > 1 else None
 
 
 def _parts(queue: Thing, flavors: Mapping[str, Thing], models: Models) -> Iterator[_Part]:
@@ -136,11 +171,23 @@ def _kai_queue(queue: Thing, found: Sequence[Thing], models: Models, untold: lis
     """A queue of KAI: its quota is guaranteed, -1 is no limit; devices of all vendors count in it."""
     gpu = mapping(mapping(queue.spec.get("resources")).get("gpu"))
     quota, limit = _devices(gpu.get("quota")), _devices(gpu.get("limit"))
-    parent = text_of(queue.spec.get("parentQueue"))
+    name, parent = _team_of_queue(queue), text_of(queue.spec.get("parentQueue"))
+    above = next((each for each in found if (each.group, each.kind, each.name) == (_KAI, "Queue", parent)), None)
+    if not name:
+        return
     if any(isinstance(gpu.get(key), float) and gpu[key] % 1 for key in ("quota", "limit")):
         untold.append(f"queue {queue.name}: parts of devices in its quota are rounded down")
-    stated = [Allowance(tenant=queue.name, guaranteed=quota, limit=limit)] if quota is not None or limit else []
-    yield Tenant(name=queue.name, parent=parent), stated
+    weight = _weight(gpu.get("overQuotaWeight"))
+    stated = quota is not None or limit is not None
+    allowance = Allowance(tenant=name, guaranteed=quota, limit=limit, weight=weight)
+    yield Tenant(name=name, parent=_team_of_queue(above) if above else parent), [allowance] if stated else []
+
+
+def _team_of_queue(queue: Thing) -> str:
+    """The team whose queue it is: the planner calls those of teams `team-NAME`, and its others belong to none."""
+    if queue.labels.get("app.kubernetes.io/managed-by") != "gpu-fleet-planner":
+        return queue.name
+    return queue.name.removeprefix(_TEAM_QUEUE) if queue.name.startswith(_TEAM_QUEUE) else ""
 
 
 def _devices(value: Any) -> int | None:
@@ -148,21 +195,30 @@ def _devices(value: Any) -> int | None:
 
 
 def _volcano_queue(queue: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
-    """A queue of Volcano: what it deserves or is guaranteed, up to its capability."""
-    guarantee = mapping(mapping(queue.spec.get("guarantee")).get("resource"))
+    """A queue of Volcano: what it deserves it gets back when others have it, what is guaranteed to it nobody else has,
+    and its capability is the limit.
+    """
+    name = _team_of_queue(queue)
+    kept = mapping(mapping(queue.spec.get("guarantee")).get("resource"))
     deserved, most = mapping(queue.spec.get("deserved")), mapping(queue.spec.get("capability"))
+    if not name or name == _VOLCANO_ROOT:
+        return
+    if queue.spec.get("reclaimable") is False:
+        untold.append(f"queue {queue.name}: that it gives nothing back is not written")
+    weight = _weight(queue.spec.get("weight"))
     named = [(each.vendor, each.resource) for each in vendors().values() if each.resource]
-    stated = [
-        Allowance(
-            tenant=queue.name,
-            vendor=vendor,
-            guaranteed=whole(guarantee.get(resource, deserved.get(resource))),
-            limit=whole(most.get(resource)),
-        )
-        for vendor, resource in named
-        if any(resource in amounts for amounts in (guarantee, deserved, most))
-    ]
-    yield Tenant(name=queue.name, parent=text_of(queue.spec.get("parent")).removesuffix("root")), stated
+    stated = []
+    for vendor, resource in named:
+        held = whole(kept.get(resource)) or 0
+        guaranteed = max(whole(deserved.get(resource)) or 0, held)
+        lend = guaranteed - held if held else None
+        if any(resource in amounts for amounts in (kept, deserved, most)):
+            limit = whole(most.get(resource))
+            stated.append(
+                Allowance(tenant=name, vendor=vendor, guaranteed=guaranteed, limit=limit, lend=lend, weight=weight)
+            )
+    parent = text_of(queue.spec.get("parent"))
+    yield Tenant(name=name, parent="" if parent == _VOLCANO_ROOT else parent), stated
 
 
 def _resource_quota(quota: Thing, found: Sequence[Thing], models: Models, untold: list[str]) -> Found:
@@ -189,12 +245,12 @@ def _team_of(namespace: str, found: Sequence[Thing]) -> str:
         if (each.group, each.kind, each.namespace) == (_KUEUE, "LocalQueue", namespace)
     ]  # fmt: skip
     queue = queues.get(serving[0]) if len(serving) == 1 else None
-    team = queue.annotations.get(TEAM, "") if queue else ""
-    return team if is_name(team) else queue.name if queue else namespace
+    return _named(queue) if queue else namespace
 
 
 _READERS: Final[Mapping[tuple[str, str], Callable[[Thing, Sequence[Thing], Models, list[str]], Found]]] = {
     (_KUEUE, "ClusterQueue"): _cluster_queue,
+    (_KUEUE, "Cohort"): _cohort,
     (_KAI, "Queue"): _kai_queue,
     (_VOLCANO, "Queue"): _volcano_queue,
     ("", "ResourceQuota"): _resource_quota,
@@ -202,6 +258,12 @@ _READERS: Final[Mapping[tuple[str, str], Callable[[Thing, Sequence[Thing], Model
 
 
 def without_empty(allowances: Sequence[Allowance], present: frozenset[str]) -> tuple[Allowance, ...]:
-    """Allowances without those of nothing on vendors that the cluster does not have."""
-    kept = (each for each in allowances if each.guaranteed or each.limit or each.vendor in present or not each.vendor)
+    """Allowances without those that say nothing: a guarantee of nothing without a limit, which a team has unsaid, and
+    nothing at all of a vendor whose devices the cluster does not have.
+    """
+    kept = (
+        each
+        for each in allowances
+        if each.guaranteed or (each.limit is not None and (each.limit or each.vendor in present or not each.vendor))
+    )
     return tuple(replace(each, vendor="" if each.model else each.vendor) for each in kept)

@@ -20,6 +20,7 @@ _KINDS: Final = (
     "jobs.batch",
     "resourcequotas",
     "clusterqueues.kueue.x-k8s.io",
+    "cohorts.kueue.x-k8s.io",
     "localqueues.kueue.x-k8s.io",
     "resourceflavors.kueue.x-k8s.io",
     "topologies.kueue.x-k8s.io",

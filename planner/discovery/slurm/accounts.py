@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,6 +12,7 @@ from planner.discovery.slurm.records import number, stated, tres
 
 _ROOT: Final = "root"
 _GPU: Final = "gres/gpu"
+_BORROWED: Final = "-borrowed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +28,42 @@ def accounts(text: str, models: Models, devices: dict[str, int]) -> Accounts:
     """Read `sacctmgr -P show assoc format=cluster,account,user,parentname,share,grptres,qos` with its header.
 
     A limit on devices is a guarantee too where all such limits together can be held by the cluster's `devices` (of each
-    model, by slug): then nobody can take them away. Where they promise more, they are limits alone.
+    model, by slug): then nobody can take them away. Where they promise more, they are limits alone. An account beside
+    another whose name it has with `-borrowed` is of the same team: its limit is that on all that the team may hold.
     """
     rows = list(_rows(text))
-    own = [row for row in rows if not row.get("User") and row["Account"] != _ROOT]
+    pairs = _pairs(rows)
+    own = [row for row in rows if not row.get("User") and row["Account"] not in {_ROOT, *pairs.values()}]
     untold = [sentence for row in rows for sentence in _unsaid(row, models)]
     limits = [limit for row in own for limit in _limits(row, models)]
     parents = {row["Account"]: _parent(row) for row in own}
     held, overbooked = _guaranteed(limits, parents, devices)
     return Accounts(
         tenants=tuple(_tenant(row, rows) for row in sorted(own, key=lambda row: row["Account"])),
-        allowances=held,
+        allowances=_with_borrowing(held, rows, pairs, models),
         untold=(*untold, *overbooked),
+    )
+
+
+def _pairs(rows: Iterable[dict[str, str]]) -> dict[str, str]:
+    """For each account the one in which its team borrows."""
+    names = {row["Account"] for row in rows}
+    return {name: f"{name}{_BORROWED}" for name in names if f"{name}{_BORROWED}" in names}
+
+
+def _with_borrowing(
+    held: Iterable[Allowance], rows: Iterable[dict[str, str]], pairs: Mapping[str, str], models: Models
+) -> tuple[Allowance, ...]:
+    """Where a team borrows in an account of its own, all that stands in its first account is guaranteed."""
+    most: dict[tuple[str, str], int | None] = {}
+    for row in rows:
+        if not row.get("User"):
+            most |= {(row["Account"], each.model): each.limit for each in _limits(row, models)}
+    return tuple(
+        replace(each, guaranteed=each.limit, limit=most.get((pairs[each.tenant], each.model)))
+        if each.tenant in pairs
+        else each
+        for each in held
     )
 
 
@@ -69,7 +94,13 @@ def _limits(row: dict[str, str], models: Models) -> Iterator[Allowance]:
     for name, count in sorted((typed or wanted).items()):
         model = models.of(name.partition(":")[2]) if ":" in name else None
         if count is not None and (model is not None or name == _GPU):
-            yield Allowance(tenant=row["Account"], model=model.slug if model else "", limit=count)
+            yield Allowance(tenant=row["Account"], model=model.slug if model else "", limit=count, weight=_weight(row))
+
+
+def _weight(row: dict[str, str]) -> int | None:
+    """The account's share where it is not the usual one: the nearest to it that a quota has."""
+    share = number(row.get("Share"))
+    return share if share and share > 1 else None
 
 
 def _unsaid(row: dict[str, str], models: Models) -> Iterator[str]:
@@ -81,8 +112,8 @@ def _unsaid(row: dict[str, str], models: Models) -> Iterator[str]:
         known = name in devices and ((name == _GPU and not typed) or models.of(name.partition(":")[2]) is not None)
         if not known:
             yield f"{who}: the limit {name}={value} is not written"
-    if stated(row.get("Share")) not in {"", "1", "parent"}:
-        yield f"{who}: FairShare={row['Share']} is not written; a quota's weight is the nearest to it"
+    if stated(row.get("Share")) not in {"", "1", "parent"} and (row.get("User") or not any(_limits(row, models))):
+        yield f"{who}: FairShare={row['Share']} is not written: it has no limit on devices, and so no quota"
 
 
 def _guaranteed(

@@ -151,3 +151,20 @@ def test_an_answer_of_another_shape_concerns_its_card_alone(monkeypatch: pytest.
     assert [device.trouble for device in reading.devices] == [
         "AMD SMI answers oddly: 'str' object has no attribute 'get'"
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("cap", "milliwatts"),
+    [(300_000_000, 300_000), (10_000, 10), (9_999, 9_999_000), (300, 300_000), (0, None), ("N/A", None)],
+)
+def test_the_power_cap_is_read_in_microwatts_or_in_watts(
+    monkeypatch: pytest.MonkeyPatch, cap: object, milliwatts: int | None
+) -> None:
+    reading = found(monkeypatch, amdsmi_get_power_cap_info={"power_cap": cap})
+    assert reading.devices[0].power_milliwatts == milliwatts
+
+
+def test_a_card_without_a_power_cap_leaves_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = found(monkeypatch)
+    assert reading.devices[0].power_milliwatts is None
+    assert not any("power_cap" in warning for warning in reading.warnings)

@@ -131,9 +131,9 @@ def seen(began: int, ended: int) -> tuple[Answer, ...]:
     ("began", "ended", "seconds"),
     [
         (NOW - 7200, NOW - 3600, 3600),
-        (NOW - DAY + 86, NOW - 86, DAY - 172),
-        (NOW - DAY + 85, NOW - 86, None),
-        (NOW - DAY + 86, NOW - 85, None),
+        (NOW - DAY + 600, NOW - 600, DAY - 1200),
+        (NOW - DAY + 599, NOW - 600, None),
+        (NOW - DAY + 600, NOW - 599, None),
         (NOW - 3600, NOW - 3600, None),
     ],
 )

@@ -81,18 +81,74 @@ def test_a_queue_of_several_namespaces_is_told() -> None:
 
 
 def test_a_kai_queue_guarantees_its_quota_and_minus_one_is_no_limit() -> None:
-    spec = {"parentQueue": "org", "resources": {"gpu": {"quota": 4, "limit": -1, "overQuotaWeight": 1}}}
+    spec = {"parentQueue": "org", "resources": {"gpu": {"quota": 4, "limit": -1, "overQuotaWeight": 2}}}
     queue = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "vision"}, "spec": spec}
     result = read(queue)
     assert (result.tenants, result.allowances) == (
-        (Tenant(name="vision", parent="org"),), (Allowance(tenant="vision", guaranteed=4),),
+        (Tenant(name="vision", parent="org"),), (Allowance(tenant="vision", guaranteed=4, weight=2),),
     )  # fmt: skip
 
 
-def test_a_volcano_queue_guarantees_what_is_guaranteed_before_what_it_deserves() -> None:
-    spec = {"deserved": {GPU: "6"}, "guarantee": {"resource": {GPU: 4}}, "capability": {GPU: "8"}}
+@pytest.mark.parametrize(
+    ("spec", "guaranteed", "limit", "lend", "weight"),
+    [
+        ({"deserved": {GPU: "6"}, "guarantee": {"resource": {GPU: 4}}, "capability": {GPU: "8"}}, 6, 8, 2, None),
+        ({"deserved": {GPU: "6"}, "guarantee": {"resource": {GPU: "0"}}, "weight": 3}, 6, None, None, 3),
+        ({"guarantee": {"resource": {GPU: 4}}}, 4, None, 0, None),
+        ({"capability": {GPU: 4}, "weight": 1}, 0, 4, None, None),
+    ],
+)
+def test_a_volcano_queue_is_guaranteed_what_it_deserves_and_lends_what_is_not_held_for_it(
+    spec: dict[str, Any], guaranteed: int, limit: int | None, lend: int | None, weight: int | None
+) -> None:
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "v"}, "spec": spec}
-    assert read(queue).allowances == (Allowance(tenant="v", vendor="nvidia", guaranteed=4, limit=8),)
+    assert read(queue).allowances == (
+        Allowance(tenant="v", vendor="nvidia", guaranteed=guaranteed, limit=limit, lend=lend, weight=weight),
+    )
+
+
+def test_what_a_volcano_queue_does_not_give_back_is_told_and_its_root_is_no_team() -> None:
+    head = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    spec = {"capability": {GPU: 4}, "reclaimable": False, "parent": "root"}
+    result = read(head | {"metadata": {"name": "v"}, "spec": spec}, head | {"metadata": {"name": "root"}, "spec": spec})
+    assert result.tenants == (Tenant(name="v"),)
+    assert result.untold == ("queue v: that it gives nothing back is not written",)
+
+
+def test_the_planners_own_queues_are_those_of_its_teams_below_no_team() -> None:
+    head = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue"}
+    own = {"app.kubernetes.io/managed-by": "gpu-fleet-planner"}
+    root = head | {"metadata": {"name": "planner-dc1", "labels": own}, "spec": {"resources": {"gpu": {"quota": -1}}}}
+    team = head | {
+        "metadata": {"name": "team-vision", "labels": own},
+        "spec": {"parentQueue": "planner-dc1", "resources": {"gpu": {"quota": 0, "limit": 4}}},
+    }
+    result = read(root, team)
+    assert result.tenants == (Tenant(name="vision"),)
+    assert result.allowances == (Allowance(tenant="vision", guaranteed=0, limit=4),)
+
+
+def test_cohorts_below_others_are_teams_and_weights_are_kept() -> None:
+    def cohort(name: str, **spec: Any) -> dict[str, Any]:
+        return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": name}, "spec": spec}
+
+    queue = cluster_queue("vision", ("h100", GPU, {"nominalQuota": 8}), cohort="research")
+    queue["spec"]["fairSharing"] = {"weight": "3"}
+    own = [{"flavors": [{"name": "h100", "resources": [{"name": GPU, "nominalQuota": 4}]}]}]
+    result = read(FLAVOR, queue, cohort("org"), cohort("research", parentName="org", resourceGroups=own))
+    assert result.tenants == (Tenant(name="research"), Tenant(name="vision", parent="research"))
+    assert [(each.tenant, each.weight) for each in result.allowances] == [("vision", 3)]
+    assert result.untold == (
+        "cohort research: its own quota is not written; a team's guarantee contains its children's",
+    )
+
+
+def test_a_guarantee_of_nothing_without_a_limit_is_what_every_team_has() -> None:
+    result = facts(
+        node("n1"), cluster_queue("a", ("h100", GPU, {"nominalQuota": 0})),
+        cluster_queue("b", ("h100", GPU, {"nominalQuota": 0, "borrowingLimit": 0})),
+    )  # fmt: skip
+    assert [(each.tenant, each.guaranteed, each.limit) for each in result.allowances] == [("b", 0, 0)]
 
 
 def test_a_resource_quota_limits_its_namespace_and_its_scopes_are_told() -> None:

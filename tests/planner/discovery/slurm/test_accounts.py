@@ -27,7 +27,7 @@ def test_real_limits_that_can_all_be_held_are_guarantees() -> None:
     assert facts().allowances == (
         Allowance(tenant="infra", guaranteed=6, limit=6),
         Allowance(tenant="nlp", model=H100, guaranteed=8, limit=8),
-        Allowance(tenant="vision", model=H100, guaranteed=16, limit=16),
+        Allowance(tenant="vision", model=H100, guaranteed=16, limit=16, weight=40),
     )
 
 
@@ -56,9 +56,22 @@ def test_what_specs_cannot_say_is_told_account_by_account() -> None:
     assert found.untold == (
         "account a: the limit cpu=100 is not written",
         "account a: the limit gres/gpu:zz9=1 is not written",
-        "account a: FairShare=40 is not written; a quota's weight is the nearest to it",
+        "account a: FairShare=40 is not written: it has no limit on devices, and so no quota",
         "account a, user ann: the limit gres/gpu=2 is not written",
     )
+
+
+def test_an_account_to_borrow_in_is_of_the_same_team() -> None:
+    rows = (
+        "hpc|a||root|3|gres/gpu:h100=16|p0,p1", "hpc|a-borrowed||root|3|gres/gpu:h100=20|p0-borrowed",
+        "hpc|b||root|1|gres/gpu:h100=8|p0", "hpc|b-borrowed||root|1||p0-borrowed",
+        "hpc|c||root|1|gres/gpu:h100=0|p0", "hpc|c-borrowed|ann|root|1||p0-borrowed", "hpc|c-borrowed||root|1||",
+    )  # fmt: skip
+    found = accounts(HEAD + "\n".join(rows), MODELS, {H100: 8})
+    assert [(each.tenant, each.guaranteed, each.limit, each.weight) for each in found.allowances] == [
+        ("a", 16, 20, 3), ("b", 8, None, None), ("c", 0, None, None),
+    ]  # fmt: skip
+    assert [tenant.name for tenant in found.tenants] == ["a", "b", "c"]
 
 
 def test_no_output_is_no_accounts() -> None:

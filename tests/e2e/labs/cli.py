@@ -1,0 +1,25 @@
+"""The planner as people run it, in an environment of a lab's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from planner.source import read_tree
+from planner.specset import SpecSet, load
+from tests.e2e.labs.processes import run
+
+ROOT = Path(__file__).parents[3]
+
+
+def planner(*words: object, env: Mapping[str, str], cwd: Path) -> str:
+    """What the planner says; a failure is that of the test."""
+    return run(sys.executable, "-m", "planner.cli", *words, env={**env, "PYTHONPATH": str(ROOT)}, cwd=cwd)
+
+
+def loaded(folder: Path) -> SpecSet:
+    """The specs below a folder, which must be valid."""
+    result = load(read_tree(folder))
+    assert result.specset is not None, result.diagnostics
+    return result.specset
