@@ -18,8 +18,8 @@ def planner(*words: object, env: Mapping[str, str], cwd: Path) -> str:
     return run(sys.executable, "-m", "planner.cli", *words, env={**env, "PYTHONPATH": str(ROOT)}, cwd=cwd)
 
 
-def loaded(folder: Path) -> SpecSet:
-    """The specs below a folder, which must be valid."""
-    result = load(read_tree(folder))
+def loaded(*paths: Path) -> SpecSet:
+    """The specs in files and below folders, which must be valid together."""
+    result = load([file for path in paths for file in read_tree(path)])
     assert result.specset is not None, result.diagnostics
     return result.specset

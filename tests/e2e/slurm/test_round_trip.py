@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from planner.source import SourceFile
+from planner import lockfile
+from planner.plan import Plan
+from planner.spec.job import Job
 from planner.spec.snapshot import Snapshot
-from planner.specset import SpecSet, load
+from planner.specset import SpecSet
 from tests import builders
 from tests.e2e.labs import trees
 from tests.e2e.labs.cli import loaded, planner
@@ -37,12 +40,13 @@ FOREIGN = "#!/bin/sh\n#SBATCH --job-name=legacy --gres=gpu:a100:2 --nodelist=gre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What was planned, and what was discovered while it ran."""
+    """What was planned, what was discovered while it ran, and the plan that is made of that."""
 
     planned: Planned
     specs: SpecSet
+    imported: tuple[Job, ...]
     snapshot: Snapshot
-    imported: SpecSet
+    again: Plan
 
 
 @pytest.fixture(scope="module")
@@ -66,21 +70,28 @@ def found(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Found:
     site.submit(tree)
     (folder / "legacy.sh").write_text(FOREIGN)
     site.tell("sbatch", "--account=speech", "--partition=green", "--time=7", folder / "legacy.sh", cwd=site.root)
-    try:
-        wait_for(lambda: sorted(site.queue("%T").values()) == ["RUNNING"] * 3, "three jobs that run", seconds=60)
-    finally:
-        print(site.tell("squeue", "-o", "%j %T %r %S"))
+    wait_for(lambda: sorted(site.queue("%T").values()) == ["RUNNING"] * 3, "three jobs that run", seconds=90)
     specs = folder / "specs"
     specs.mkdir()
     told = ("discover", "--from", "slurm", "--name", scenarios.CLUSTER, "--model", f"a100={A100}")
     planner(*told, "--write", specs / "c.yaml", "--teams", specs / "t.yaml", env=site.environment, cwd=folder)
-    (specs / "jobs").mkdir()
-    planner("import", "--from", "slurm", "--specs", specs, "--out", specs, env=site.environment, cwd=folder)
-    planner(*told, "--snapshot", folder / "s.yaml", "--specs", specs, env=site.environment, cwd=folder)
-    text = SourceFile("s.yaml", (folder / "s.yaml").read_bytes())
-    snapshots = load([SourceFile("c.yaml", (specs / "c.yaml").read_bytes()), text]).specset
-    assert snapshots is not None
-    return Found(planned=made, specs=loaded(specs), snapshot=snapshots.snapshots[0], imported=loaded(specs))
+    found = loaded(specs)
+    planner(
+        "import", "--from", "slurm", "--specs", specs, "--out", folder / "imported", env=site.environment, cwd=folder
+    )
+    imported = loaded(specs, folder / "imported").jobs
+    for at, job in enumerate(JOBS):
+        (specs / f"{at}.yaml").write_text(json.dumps(job))
+    shot, lock = folder / "s.yaml", folder / "plan.lock.json"
+    planner(*told, "--snapshot", shot, "--specs", specs, env=site.environment, cwd=folder)
+    planner("plan", specs, "--snapshot", shot, "--budget", 0, "--out", lock, env=site.environment, cwd=folder)
+    return Found(
+        planned=made,
+        specs=found,
+        imported=imported,
+        snapshot=loaded(specs, shot).snapshots[0],
+        again=lockfile.read(lock),
+    )
 
 
 def test_the_pools_are_those_that_were_described(found: Found) -> None:
@@ -113,10 +124,26 @@ def test_what_runs_is_known_by_its_spec_with_its_devices(found: Found) -> None:
     assert (over.job, over.state) == ("speech/short", "succeeded")
 
 
+def test_the_next_plan_goes_on_with_what_runs_where_it_is_and_leaves_out_what_is_over(found: Found) -> None:
+    before = {item.address: item for item in found.planned.plan.placements}
+    after = {item.address: item for item in found.again.placements}
+    assert set(after) == {"job/vision/train", "job/speech/simulate"}
+    assert (found.again.moves, found.again.preemptions) == ((), ())
+    for address, item in after.items():
+        assert item.segments[0].nodes == before[address].segments[0].nodes, address
+
+
+def test_no_plan_is_made_over_devices_of_others(found: Found) -> None:
+    (other,) = found.snapshot.foreign
+    held = {device.index for device in other.nodes[0].devices}
+    nodes = [node for item in found.again.placements for segment in item.segments for node in segment.nodes]
+    assert not any(device.index in held for node in nodes if node.name == "green-3" for device in node.devices)
+
+
 def test_work_of_others_is_foreign_and_may_be_imported(found: Found) -> None:
     (other,) = found.snapshot.foreign
     assert ([node.name for node in other.nodes], len(other.nodes[0].devices)) == (["green-3"], 2)
-    (legacy,) = found.imported.jobs
+    (legacy,) = found.imported
     assert (legacy.name, legacy.team, legacy.template) == ("legacy", "speech", "legacy.sbatch")
     assert legacy.gpus is not None
     assert (legacy.gpus.count, legacy.gpus.models) == (2, (A100,))
