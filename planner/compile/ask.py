@@ -10,7 +10,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from planner.spec.work import LIMIT, Isolation
+from planner.spec.work import LIMIT, Isolation, Link
 from planner.units import Duration, ceil_div, ceil_fraction
 
 if TYPE_CHECKING:
@@ -182,6 +182,7 @@ def _longer(times: TimeByModel, factor: Fraction) -> TimeByModel:
 def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], catalog: Catalog, size: int | None) -> Ask:
     gpus = way.gpus
     assert gpus is not None, "ways() fills in the devices"
+    requests = (gpus, *(role.gpus for role in job.roles))
     pieces = _pieces(job, gpus, size)
     vendor = way.vendor if any(piece.devices for piece in pieces) else None
     return Ask(
@@ -189,11 +190,11 @@ def _ask(job: Job, way: Variant, facts: Mapping[Vendor, VendorFacts], catalog: C
         variant=way.name,
         vendor=vendor,
         models=tuple(way.models) if vendor is not None else (),
-        device_memory_mib=gpus.memory.mib if gpus.memory else 0,
+        device_memory_mib=max((each.memory.mib for each in requests if each.memory), default=0),
         portion=_portion(gpus, way.models, catalog),
         pieces=pieces,
         host=_host(job, way),
-        linked=gpus.link.value == "required",
+        linked=any(each.link is Link.REQUIRED for each in requests),
         within=job.topology.within if job.topology and job.topology.required else None,
         near=job.topology.within if job.topology and not job.topology.required else None,
         timed_models=tuple(model for model, _ in way.duration.by_model),

@@ -28,7 +28,7 @@ def refuse(
         *(_fault(specset, text, again) for text in _overfull(works, fleet, busy)),
         *(
             _fault(specset, text, "plan without it, or leave sharing and partitions out")
-            for text in _parts(works, fleet)
+            for text in _part(works, fleet)
         ),
         *(_fault(specset, text, f"plan with --at {moment}") for moment, text in _early(works, horizon)),
     ]

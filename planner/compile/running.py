@@ -200,9 +200,10 @@ def _denied(what: DenyWhat, work: Work, going_on: Candidate, scene: Scene) -> bo
 
 
 def inside_guarantees(works: Sequence[Work], scene: Scene) -> frozenset[str]:
-    """Addresses of what runs wholly inside its team's guarantee for as long as it still runs.
+    """Addresses of what runs and may not be interrupted for others, since its team would fall below its guarantee.
 
-    In each quota the guarantee goes to work that may not be interrupted first, then by priority, start and address.
+    Of each quota only as much gives way as runs above the guarantee at some time: first the lowest priority, and of
+    one priority what has begun last.
     """
     running: dict[int, list[Work]] = {}
     for work in works:
@@ -213,19 +214,33 @@ def inside_guarantees(works: Sequence[Work], scene: Scene) -> frozenset[str]:
                 running.setdefault(home, []).append(work)
     found: set[str] = set()
     for home, group in running.items():
-        left = [each.planned for each in scene.rows.by_quota[home].held]
-        for work in sorted(group, key=_rank):
-            found |= {work.address} if _take(work.candidates[0], left, scene.horizon) else set()
+        above = _above(group, [each.planned for each in scene.rows.by_quota[home].held], scene.horizon)
+        for work in sorted(group, key=_rank, reverse=True):
+            found |= set() if _gives_way(work.candidates[0], above, scene.horizon) else {work.address}
     return frozenset(found)
 
 
-def _take(going_on: Candidate, left: list[int], horizon: Horizon) -> bool:
-    """Take the run's devices from what is left of a guarantee, slot by slot; whether there were enough in each."""
-    slots = range(min(horizon.length(going_on.expected_seconds), horizon.slots))
-    whole = all(left[slot] >= going_on.devices for slot in slots)
+def _above(group: Sequence[Work], guaranteed: Sequence[int], horizon: Horizon) -> list[int]:
+    """By how much what runs exceeds a guarantee, slot by slot."""
+    used = [0] * horizon.slots
+    for work in group:
+        for slot in _slots(work.candidates[0], horizon):
+            used[slot] += work.candidates[0].devices
+    return [max(0, have - own) for have, own in zip(used, guaranteed, strict=True)]
+
+
+def _gives_way(going_on: Candidate, above: list[int], horizon: Horizon) -> bool:
+    """Whether the run is at some time wholly above the guarantee; then it is taken from what others may still take."""
+    slots = _slots(going_on, horizon)
+    if not any(above[slot] >= going_on.devices for slot in slots):
+        return False
     for slot in slots:
-        left[slot] = max(0, left[slot] - going_on.devices)
-    return whole
+        above[slot] = max(0, above[slot] - going_on.devices)
+    return True
+
+
+def _slots(going_on: Candidate, horizon: Horizon) -> range:
+    return range(min(horizon.length(going_on.expected_seconds), horizon.slots))
 
 
 def _rank(work: Work) -> tuple[bool, str, int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from planner.compile.domains import WORDS
 from planner.compile.fleet import CPUS, DEVICES, MEMORY
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from planner.compile.tasks import Work
     from planner.decode.placed import Placed
     from solvers.problem import Mode, Task
+
+
+_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +161,7 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
         over = "domains or nodes" if near else "nodes"
         free = Fraction(spread, scene.compiled.problem.units)
         message += f"; {free} devices are free at once, but spread over {over} or for too short"
+    message += _giving_way(scene, mode)
     later, fix = _later(scene, task, candidate, mode)
     return candidate.site.refuse(Code.CAPACITY, message + later, fix)
 
@@ -196,6 +200,23 @@ def _together(candidate: Candidate) -> str:
     if candidate.within is None:
         return ""
     return f" within one {WORDS[candidate.site.pool.tiers[candidate.within].within]}"
+
+
+def _giving_way(scene: _Scene, mode: Mode) -> str:
+    """Of what runs in the pool, all that the guarantees of its teams leave to others."""
+    here = [
+        (work, work.candidates[0].devices)
+        for work in scene.compiled.works
+        if work.standing is not None and work.standing.goes_on and work.candidates[0].site.at == mode.pool
+    ]
+    if not here:
+        return ""
+    loose = [(work.address, devices) for work, devices in here if work.standing and not work.standing.stays]
+    if not loose:
+        return "; nothing that runs there may be taken back"
+    named = ", ".join(f"{where} ({devices})" for where, devices in loose[:_NAMED])
+    more = f" and {len(loose) - _NAMED} more" if len(loose) > _NAMED else ""
+    return f"; of what runs there only {named}{more} may be taken back"
 
 
 def _nodes(count: int) -> str:

@@ -178,6 +178,13 @@ def _bounds(item: Work, replicas: Elastic | ServiceReplicas | None, faults: Faul
 def _roles(item: Work, spec: Job, faults: Faults) -> None:
     if len({role.name for role in spec.roles}) < len(spec.roles):
         faults.add("SPEC401", item, ("roles",), "two roles have the same name", help="rename one of them")
+    for index, role in enumerate(spec.roles):
+        for name, stated in (("model", role.gpus.models), ("vendor", role.gpus.vendor)):
+            if stated:
+                help_text = "all parts of a gang run on one model: state it in the job's variants"
+                faults.add(
+                    "SPEC212", item, ("roles", index, "gpus", name), f"a role has no {name} of its own", help=help_text
+                )
     if spec.gpus is not None:
         help_text = "the roles say how many devices the job needs: remove gpus"
         faults.add("SPEC212", item, ("gpus",), "gpus and roles exclude each other", help=help_text)

@@ -141,13 +141,6 @@ def test_the_policy_can_forbid_to_interrupt() -> None:
     assert hours(plan, "job/vision/urgent") == (6, 8)
 
 
-@pytest.mark.parametrize(("guaranteed", "stays"), [(8, True), (7, False)])
-def test_work_inside_its_guarantee_is_not_interrupted_for_another_team(guaranteed: int, stays: bool) -> None:
-    running = a_snapshot(a_run("vision/train", *range(8)))
-    fleet = (a_cluster(a_pool(nodes=1)), a_quota(guaranteed=guaranteed), a_job(duration="10h", priority="P3"), running)
-    assert compile_specs(*fleet).problem.tasks[0].stays is stays
-
-
 def test_a_guarantee_that_ends_before_the_run_protects_it_no_more() -> None:
     window = [{"when": "daily 05:00-24:00", "guaranteed": 0}]
     running = a_snapshot(a_run("vision/train", *range(8)))
@@ -155,6 +148,20 @@ def test_a_guarantee_that_ends_before_the_run_protects_it_no_more() -> None:
         job = a_job(duration=duration, priority="P3")
         fleet = (a_cluster(a_pool(nodes=1)), a_quota(guaranteed=8, windows=window), job, running)
         assert compile_specs(*fleet).problem.tasks[0].stays is stays
+
+
+@pytest.mark.parametrize(("guaranteed", "gives_way"), [(8, False), (7, False), (1, False), (0, True)])
+def test_no_team_is_pushed_below_its_guarantee_for_another(guaranteed: int, gives_way: bool) -> None:
+    soon = {"deadline": "2026-12-01T03:00:00Z", "deadline_is": "hard"}
+    plan = planned(
+        a_cluster(a_pool(nodes=1)),
+        a_quota(guaranteed=guaranteed),
+        a_job(gpus=8, duration="10h", priority="P3"),
+        a_job(name="urgent", team="nlp", gpus=8, duration="2h", priority="P0", window=soon),
+        a_snapshot(a_run("vision/train", *range(8))),
+    )
+    assert [each.victim for each in plan.preemptions] == (["job/vision/train"] if gives_way else [])
+    assert (plan.placement("job/nlp/urgent") is not None) is gives_way
 
 
 def test_checkpointed_work_moves_to_make_room_for_a_gang_and_the_move_is_told() -> None:
