@@ -26,10 +26,6 @@ def refuse(
     again = "take the snapshot again, with what runs stated device by device"
     faults = [
         *(_fault(specset, text, again) for text in _overfull(works, fleet, busy)),
-        *(
-            _fault(specset, text, "plan without it, or leave sharing and partitions out")
-            for text in _part(works, fleet)
-        ),
         *(_fault(specset, text, f"plan with --at {moment}") for moment, text in _early(works, horizon)),
     ]
     if faults:
@@ -54,14 +50,6 @@ def _early(works: Sequence[Work], horizon: Horizon) -> Iterator[tuple[str, str]]
     if last > horizon.start:
         moment, start = format_time(last), format_time(horizon.start)
         yield moment, f"the snapshot of what runs is of {moment}, the plan starts at {start}"
-
-
-def _part(works: Sequence[Work], fleet: Sequence[FleetPool]) -> Iterator[str]:
-    parted = {pool.name for pool in fleet if pool.cells}
-    for work in works:
-        where = None if work.seen is None else work.seen.running.pool
-        if where in parted:
-            yield f"{work.address} runs in {where}: what runs in pools of shares or partitions is not planned with yet"
 
 
 def _overfull(works: Iterable[Work], fleet: Sequence[FleetPool], busy: Sequence[Sequence[Busy]]) -> Iterator[str]:

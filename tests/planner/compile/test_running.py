@@ -271,5 +271,5 @@ def test_a_plan_does_not_start_before_its_snapshot_of_what_runs(taken_at: str, f
 
 def test_what_runs_in_a_pool_of_shares_is_refused() -> None:
     pool = a_pool(nodes=1, sharing={"by": "time_slicing", "units": 4})
-    with pytest.raises(SpecError, match="runs in dc1/h100: what runs in pools of shares or partitions"):
+    with pytest.raises(SpecError, match="running work on shared or partitioned devices"):
         compile_specs(a_cluster(pool), a_job(gpus=1, duration="9h"), a_snapshot(a_run("vision/train", 0)))
