@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,33 @@ def test_the_schemas_for_editors_are_those_of_the_models(name: str, text: str) -
 
 def test_no_schema_is_kept_for_a_kind_that_is_gone() -> None:
     assert {path.name for path in (ROOT / "specs/schemas").iterdir()} == set(json_schemas())
+
+
+WORKFLOW = (ROOT / "docs/workflow.md").read_text(encoding="utf-8")
+IDENTITY = {
+    f"GIT_{role}_{part}": text
+    for role in ("AUTHOR", "COMMITTER")
+    for part, text in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
+}
+
+
+def comparable(text: str) -> set[str]:
+    """The lines of an output, digests and the width of columns aside."""
+    return {re.sub(r"[0-9a-f]{12,}", "…", " ".join(row.split())) for row in text.splitlines()}
+
+
+@pytest.mark.slow
+def test_the_walk_from_an_edit_to_an_applied_fleet_says_what_it_says(tmp_path: Path) -> None:
+    blocks = re.findall(r"```(sh|text)\n(.*?)```", WORKFLOW, re.DOTALL)
+    scripts, outputs = ([text for kind, text in blocks if kind == wanted] for wanted in ("sh", "text"))
+    assert len(scripts) == len(outputs) > 5
+    program = Path(sys.executable).parent
+    ran = subprocess.run(
+        ["bash", "-c", "set -eu\n" + "printf '\\f\\n'\n".join(scripts)],
+        check=False, cwd=tmp_path, capture_output=True, text=True, timeout=500,
+        env={**os.environ, **IDENTITY, "PATH": f"{program}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT),
+             "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C.UTF-8", "COLUMNS": "120"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    for expected, said in zip(outputs, ran.stdout.split("\f\n"), strict=True):
+        assert comparable(expected) <= comparable(said), said

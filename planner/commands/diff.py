@@ -35,6 +35,12 @@ _WHAT: Final = click.option(
 )  # fmt: skip
 
 
+FIRST_LOOK: Final = 250
+"""How long a comparison looks by itself, in the solver's units: the plan that it starts from was searched for."""
+_EFFORT: Final = click.option(
+    "--effort", type=click.Choice(["quick", "normal", "deep"]),
+    help="How much work to spend, as plan does. Default: a first look from the plan that is compared with, some 5 s.",
+)  # fmt: skip
 _OWNERS: Final = click.option(
     "--owners", is_flag=True, help="Tell only the owners of jobs that moved: from when to when, and because of what."
 )
@@ -51,7 +57,7 @@ _OWNERS: Final = click.option(
     "planner diff old.lock.json new.lock.json --detailed-exitcode",
     "planner diff old.lock.json new.lock.json --owners --format markdown",
     options=(
-        click.argument("a", required=False), click.argument("b", required=False), options.at, options.effort,
+        click.argument("a", required=False), click.argument("b", required=False), options.at, _EFFORT,
         options.budget, options.formats("text", "json", "markdown"), options.detailed_exitcode, options.full,
         options.base, options.specs, _WHAT, _OWNERS,
     ),
@@ -60,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     a: str | None,
     b: str | None,
     at: str | None,
-    effort: str,
+    effort: str | None,
     budget: int | None,
     form: str,
     detailed_exitcode: bool,
@@ -75,7 +81,8 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
 
     A and B are lock files, which are only compared, or directories of specs or commits, which are planned now (A's plan
     is the previous one of B's). Without B the specs are taken as they are in the files; without A, the commit is taken
-    where HEAD parted from the default branch, or from --base.
+    where HEAD parted from the default branch, or from --base. A plan that is committed beside the specs is not made
+    again.
     """
     from planner.commands import planning
     from planner.commands.sides import sides
@@ -84,7 +91,14 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     if owners and form == "json":
         raise UsageError("--owners is for people, as text or markdown; json without it has every job and team")
     first, second = sides(a, b, base, specs)
-    wish = planning.Wish(at=_moment(first, second, at), effort=effort, budget=budget, colour=colour)
+    is_look = effort is None and budget is None
+    wish = planning.Wish(
+        at=_moment(first, second, at),
+        effort=effort or "quick",
+        budget=FIRST_LOOK if is_look else budget,
+        colour=colour,
+        any_effort=is_look,
+    )
     before, cut = _plan(first, wish, first.given.lock if first.given else None)
     after, cut_too = _plan(second, wish, before)
     renamed = planning.renamed(second.given.specset, before) if second.given else {}

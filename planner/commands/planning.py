@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What the command line asks of a plan beside its specs."""
+    """What the command line asks of a plan beside its specs; `any_effort` takes a recorded plan however it was made."""
 
     at: str | None
     effort: str
     budget: int | None
     colour: str
+    any_effort: bool = False
 
 
 def previous_plan(lock: Path | None, beside: Path) -> Plan | None:
@@ -70,7 +71,7 @@ def _is_plan_of(plan: Plan, given: Given, wish: Wish) -> bool:
     return (
         inputs.specs_digest == given.specset.digest
         and 0 <= rounded_by < inputs.slot_seconds
-        and (inputs.parameters.effort, inputs.parameters.budget) == (wish.effort, wish.budget)
+        and (wish.any_effort or (inputs.parameters.effort, inputs.parameters.budget) == (wish.effort, wish.budget))
         and given.snapshot is None
         and inputs.snapshot_digest is None
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from planner.diff import Changes, Effect, JobChange, Run
 from planner.report.comment import BYTES
 from planner.report.difference import TELLINGS
-from planner.report.figures import hours_text, moment_text, plural
+from planner.report.figures import epoch, hours_text, moment_text, plural
 from planner.report.markdown import code, rendered
 from planner.report.naming import work_name
 from planner.report.page import Block, Column, Heading, Line, Medium, Page, Prose, Table, good, line, quiet, strong
@@ -86,12 +86,12 @@ def _section(items: Sequence[JobChange], after: Plan, medium: Medium) -> Iterato
         Column(title="By", right=True),
         Column(title="Because", wraps=True),
     )
-    yield Table(columns=columns, rows=tuple(_row(item, zone) for item in shown))
+    yield Table(columns=columns, rows=tuple(_row(item, after, zone) for item in shown))
     if len(shown) < len(items):
         yield Prose(lines=(line(quiet(f"and {plural(len(items) - len(shown), 'more job')}")),))
 
 
-def _row(item: JobChange, zone: ZoneInfo) -> tuple[Line, ...]:
+def _row(item: JobChange, after: Plan, zone: ZoneInfo) -> tuple[Line, ...]:
     telling = TELLINGS[item.effect]
     shift = item.start_seconds or item.finish_seconds
     return (
@@ -100,7 +100,7 @@ def _row(item: JobChange, zone: ZoneInfo) -> tuple[Line, ...]:
         line(_when(item.before, zone)),
         line(_when(item.after, zone)),
         line(hours_text(shift) if shift else ""),
-        line("; ".join(_because(item))),
+        line("; ".join(_because(item, after))),
     )
 
 
@@ -108,10 +108,12 @@ def _when(run: Run | None, zone: ZoneInfo) -> str:
     return f"{moment_text(run.start, zone)}, {', '.join(run.pools)}" if run else "no place"
 
 
-def _because(item: JobChange) -> Iterator[str]:
+def _because(item: JobChange, after: Plan) -> Iterator[str]:
     if item.becomes_late:
         yield "becomes late"
-    if item.reason:
+    if item.before and item.after and item.before.start < epoch(after.inputs.start) <= item.after.start:
+        yield "it had not begun by its time"
+    elif item.reason:
         subject = f"{item.reason.subject}: " if item.reason.subject else ""
         yield f"{subject}{item.reason.message}" + (f"; try: {item.reason.fix}" if item.reason.fix else "")
     elif item.effect is Effect.EARLIER:

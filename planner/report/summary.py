@@ -97,7 +97,8 @@ def _work(plan: Plan) -> Iterator[Block]:
         for item in shares(plan)
     )  # fmt: skip
     if rows:
-        yield Heading(title="Work", note=f"{plural(len(plan.unplaced), 'job does', 'jobs do')} not run")
+        left = f"{plural(len(plan.unplaced), 'job does', 'jobs do')} not run" if plan.unplaced else ""
+        yield Heading(title="Work", note=left)
         yield Table(columns=columns, rows=rows)
 
 

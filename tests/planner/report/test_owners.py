@@ -9,7 +9,7 @@ from planner.plan import Plan
 from planner.report.owners import owners_markdown, owners_page
 from planner.report.page import Medium
 from planner.report.text import as_text
-from tests.planner.plans import a_placement, a_plan, a_reason, unplaced
+from tests.planner.plans import a_placement, a_plan, a_reason, at, unplaced
 
 BEFORE = a_plan([a_placement("vision/a", 9, 18), a_placement("nlp/b", 0, 4), a_placement("nlp/same", 5, 9)])
 AFTER = a_plan(
@@ -74,3 +74,13 @@ def test_a_terminal_gets_the_same_as_text() -> None:
     text = as_text(owners_page(changes, AFTER, {"vision": ["@ada"]}, medium), medium)
     assert "vision  @ada" in text
     assert "11:30" in text
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"), [(9, "the plan as a whole is worth more so"), (10, "it had not begun by its time")]
+)
+def test_work_that_missed_its_time_is_told_so(hours: int, told: str) -> None:
+    early, late = a_placement("vision/a", 9, 18), a_placement("vision/a", 12, 21)
+    after = a_plan([late])
+    after = after.model_copy(update={"inputs": after.inputs.model_copy(update={"start": at(hours)})})
+    assert told in owners_markdown(compare(a_plan([early]), after), after, {})
