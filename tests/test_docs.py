@@ -13,6 +13,7 @@ import pytest
 
 from planner.cli import VERBS
 from planner.spec.schema import json_schemas
+from tests.e2e.labs.requirements import program as require
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -121,6 +122,7 @@ def comparable(text: str) -> set[str]:
 
 @pytest.mark.slow
 def test_the_walk_from_an_edit_to_an_applied_fleet_says_what_it_says(tmp_path: Path) -> None:
+    require("jq", "jq")
     blocks = re.findall(r"```(sh|text)\n(.*?)```", WORKFLOW, re.DOTALL)
     scripts, outputs = ([text for kind, text in blocks if kind == wanted] for wanted in ("sh", "text"))
     assert len(scripts) == len(outputs) > 5
