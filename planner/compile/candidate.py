@@ -12,6 +12,7 @@ from planner.compile.ask import timing
 from planner.compile.denial import denial
 from planner.compile.domains import spreads
 from planner.compile.horizon import length_text
+from planner.compile.joined import unjoined
 from planner.compile.portion import PORTIONS
 from planner.compile.refusal import Code, Refusal
 from planner.compile.shape import memory_of, profile_of, shapes, size_of
@@ -265,26 +266,14 @@ def _pinned_nodes(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, .
 
 def _topology(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
     nodes = sum(shape.count for shape in spread)
-    if nodes == 1 or ask.within not in {Within.NODE, Within.ISLAND}:
+    if nodes == 1 or ask.within not in {Within.NODE, Within.ISLAND, Within.SOCKET}:
         return None
     message = f"needs {ask.devices} devices within one {ask.within}, here they take {nodes} nodes"
     return site.refuse(Code.NODE_SIZE, message, "ask for fewer devices, or let it spread over the pool")
 
 
 def _link(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:
-    """Devices are sure to be linked where all of a node are one island; which of several islands is not chosen yet."""
-    most = max(shape.devices for shape in spread)
-    if site.group is None or most < 2 or not (ask.linked or ask.within is Within.ISLAND):
-        return None
-    size = site.group.accelerator.island
-    if site.pool.pool.links or size is None or 1 < size < site.group.count:
-        message = f"devices of a {site.group.model} node form several islands, or it is not known which"
-        return site.refuse(
-            Code.LINK, f"{message}; choosing linked ones is not planned yet", "take whole nodes, or leave the link out"
-        )
-    if size < most:
-        return site.refuse(Code.LINK, f"{site.group.model} devices are not linked with each other")
-    return None
+    return unjoined(ask, max(shape.devices for shape in spread), site)
 
 
 def _features(ask: Ask, site: Site, grounds: Grounds, spread: tuple[Shape, ...]) -> Refusal | None:

@@ -8,7 +8,8 @@ node. Devices are counted in units, `FleetPool.units` to one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -64,7 +65,8 @@ def _parts(candidate: Candidate) -> Iterator[Part]:
     pool, size = candidate.site.pool, candidate.size
     nothing = (0,) * (len(pool.resources) - 1)
     for block, shape in enumerate(by_node(candidate)):
-        yield Part(count=shape.devices, use=(int(size * pool.units), *nothing), block=block)
+        for piece, count in sorted(Counter(shape.pieces or (1,) * shape.devices).items(), reverse=True):
+            yield Part(count=count, use=(int(piece * size * pool.units), *nothing), block=block)
         if any(shape.use[1:]):
             yield Part(count=1, use=(0, *shape.use[1:]), block=block)
 
@@ -77,14 +79,26 @@ def by_node(candidate: Candidate) -> tuple[Shape, ...]:
 def held_cells(candidate: Candidate, nodes: Iterable[tuple[str, Sequence[Device]]]) -> dict[int, int]:
     """The units that a run had of each cell, by its devices on named nodes; and 0 of each node that gave it more."""
     pool = candidate.site.pool
-    positions = {(pool.nodes[host], cell.index, cell.at): at for at, (host, cell) in _numbered(pool)}
+    positions = {
+        (pool.nodes[host], index, cell.at): at
+        for at, (host, cell) in _numbered(pool)
+        for index in (cell.index, *cell.others)
+    }
     each, takes_hosts = int(candidate.size * pool.units), any(any(shape.use[1:]) for shape in candidate.shapes)
     held: dict[int, int] = {}
     for name, devices in nodes:
         if takes_hosts and name in pool.nodes:
             held[pool.nodes.index(name)] = 0
-        held |= {at: each for one in devices if (at := positions.get((name, one.index, one.at))) is not None}
+        for one in devices:
+            if (at := positions.get((name, one.index, one.at))) is not None:
+                held[at] = held.get(at, 0) + each
     return held
+
+
+def sits_so(candidate: Candidate, held: Mapping[int, int]) -> bool:
+    """Whether the units that a run had of each cell are those of the candidate's pieces."""
+    had = Counter(units for units in held.values() if units)
+    return had == Counter(part.use[0] for part in _parts(candidate) if part.use[0] for _ in range(part.count))
 
 
 def _numbered(pool: FleetPool) -> Iterator[tuple[int, tuple[int, Cell]]]:
@@ -137,5 +151,9 @@ def _cell(pool: FleetPool, host: Node, at: int, cell: Cell, busy: Busy) -> Node:
         capacity=capacity,
         domains=(*host.domains, at),
         closures=host.closures,
-        taken=tuple(Taken(start=0, end=end, use=capacity) for index, end in busy if index == cell.index),
+        taken=tuple(
+            Taken(start=0, end=end, use=(capacity[0] // (1 + len(cell.others)), *nothing))
+            for index, end in busy
+            if index in {cell.index, *cell.others}
+        ),
     )

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from planner.compile.fleet import TIERS
+from planner.compile.joined import joined_by, pieces
 from planner.compile.refusal import Code, Refusal
 from planner.compile.reserve import domains
 from planner.spec.work import Within
@@ -46,7 +47,9 @@ class Spread:
 def spreads(ask: Ask, pool: FleetPool, shapes: tuple[Shape, ...]) -> tuple[Spread, ...] | Refusal:
     """Every way in which the gang may lie in the pool, the one it likes best first; or why there is none."""
     nodes = sum(shape.count for shape in shapes)
-    wanted = ask.within if ask.within in WORDS else ask.near
+    wanted = next((within for within in (ask.within, ask.near) if within in WORDS), None)
+    if pool.joined and (wanted is None or nodes == 1) and ask.devices:
+        return tuple(_in_pieces(ask, pool, shapes))
     if wanted is None or nodes == 1:
         return (Spread(shapes=shapes),)
     if pool.cells:
@@ -60,6 +63,15 @@ def spreads(ask: Ask, pool: FleetPool, shapes: tuple[Shape, ...]) -> tuple[Sprea
     ways = [split for split in _splits(shapes, len(sizes)) if _hold(sizes, split)][: MORE + 1]
     found = (Spread(shapes=split, within=tier, further=further) for further, split in enumerate(ways))
     return *found, Spread(shapes=shapes, further=len(ways))
+
+
+def _in_pieces(ask: Ask, pool: FleetPool, shapes: tuple[Shape, ...]) -> Iterator[Spread]:
+    """Ways that differ in how many islands they take of a node; to work that asks for one, each further one weighs."""
+    ways = pieces(ask, pool, shapes)
+    fewest = sum(len(shape.pieces) for shape in ways[0])
+    for way in ways:
+        more = sum(len(shape.pieces) for shape in way) - fewest
+        yield Spread(shapes=way, further=more if joined_by(ask) is pool.joined else 0)
 
 
 def _sizes(ask: Ask, pool: FleetPool, tier: Tier) -> tuple[int, ...]:

@@ -66,9 +66,13 @@ class DeviceGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A device of a node that is not partitioned, or one partition of it; `part` is how much of the device it is."""
+    """A device of a node that is not partitioned, or one partition of it; `part` is how much of the device it is.
+
+    An island of linked devices is one cell too: it has `others` beside the first, and `part` counts them all.
+    """
 
     index: int
+    others: tuple[int, ...] = ()
     profile: str | None = None
     at: int | None = None
     part: Fraction = Fraction(1)
@@ -91,7 +95,8 @@ class FleetPool:
     `nodes` are as many as may be created in the market; their price is per node and hour. `reserved` nodes are there
     beside them, and kept free. `tiers` are the ways in which `nodes` lie together, as far as the pool states them; of
     what is yet to be created nobody knows. Where devices are shared or partitioned, `cells` are what each node has of
-    them. Parts of devices in the whole fleet are counted in `units` to a device.
+    them, or its islands or sockets as `joined` says. Parts of devices in the whole fleet are counted in `units` to a
+    device.
     """
 
     cluster: Cluster
@@ -105,6 +110,7 @@ class FleetPool:
     reserved: tuple[str, ...] = ()
     tiers: tuple[Tier, ...] = ()
     cells: tuple[tuple[Cell, ...], ...] = ()
+    joined: Within | None = None
     units: int = 1
 
     @property

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from planner import units
-from planner.compile.cells import held_cells
+from planner.compile.cells import held_cells, sits_so
 from solvers.problem import Previous
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[
     for mode, candidate in sorted(enumerate(candidates), key=lambda each: (each[1].devices != size, each[0])):
         if _same(candidate, segment):
             held = _held(candidate, segment)
-            if candidate.site.pool.cells or _lies_so(candidate, tuple(held)):
+            if sits_so(candidate, held) if candidate.site.pool.cells else _lies_so(candidate, tuple(held)):
                 return mode, tuple(sorted(held.items()))
     return None
 

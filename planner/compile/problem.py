@@ -16,6 +16,7 @@ from planner.compile.fleet import FleetPool, fleet
 from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.impossible import impossible
+from planner.compile.islands import islanded
 from planner.compile.layouts import laid_out
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
@@ -81,7 +82,9 @@ def compiled(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
         catalog=specset.catalog, rules=specset.policy.deny,
     )  # fmt: skip
-    pools = laid_out(pools, _wishes(specset, grounds), grounds, specset.policy.horizon.length.seconds, previous)
+    asked = tuple(_wishes(specset, grounds))
+    pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous)
+    pools = islanded(pools, asked, grounds, _in_use(seen))
     grounds = replace(grounds, fleet=pools)
     ended = history(seen)
     works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
@@ -115,6 +118,12 @@ def compiled(
         works=tuple(_held(work, kept) for work, kept in zip(works, frozen_modes, strict=True)),
         frozen=frozenset(work.address for work, kept in zip(works, frozen_modes, strict=True) if kept is not None),
     )  # fmt: skip
+
+
+def _in_use(snapshots: Sequence[Snapshot]) -> frozenset[str | None]:
+    """The pools in which planned work runs already."""
+    jobs = {run.pool for shot in snapshots for run in shot.running}
+    return frozenset(jobs | {run.pool for shot in snapshots for run in shot.services})
 
 
 def _wishes(specset: SpecSet, grounds: Grounds) -> Iterator[Wish]:

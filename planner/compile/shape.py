@@ -33,13 +33,15 @@ class Hold:
 class Shape:
     """`count` nodes alike: the parts on each, and what the gang uses of each (aligned with the pool's resources).
 
-    Where the gang keeps to domains, nodes of one `block` lie in one.
+    Where the gang keeps to domains, nodes of one `block` lie in one. Where the pool's cells are islands, the devices
+    are taken in `pieces`, each of an island of its own.
     """
 
     count: int
     holds: tuple[Hold, ...]
     use: tuple[int, ...]
     block: int = 0
+    pieces: tuple[int, ...] = ()
 
     @property
     def devices(self) -> int:
@@ -86,7 +88,7 @@ def _places(ask: Ask, pool: FleetPool, group: DeviceGroup | None) -> tuple[int, 
     if not pool.cells:
         return (group.count,) * len(pool.nodes)
     profile = profile_of(ask, group)
-    return tuple(sum(cell.profile == profile for cell in cells) for cells in pool.cells)
+    return tuple(sum(1 + len(cell.others) for cell in cells if cell.profile == profile) for cells in pool.cells)
 
 
 def profile_of(ask: Ask, group: DeviceGroup) -> str | None:

@@ -90,15 +90,3 @@ def _from_islands(count: int, free: Sequence[int], islands: Sequence[tuple[int, 
         left.remove(best)
         left = [island for island in left if island]
     return taken
-
-
-def islands_of(
-    indices: Sequence[int], links: Sequence[tuple[int, ...]], size: int | None
-) -> tuple[tuple[int, ...], ...]:
-    """Split devices into islands: by `links` where they are stated, else in runs of `size` (None, 1: all as one)."""
-    if not links:
-        step = size if size is not None and size > 1 else len(indices) or 1
-        return tuple(tuple(indices[at : at + step]) for at in range(0, len(indices), step))
-    linked = [tuple(index for index in link if index in indices) for link in links]
-    alone: list[tuple[int, ...]] = [(index,) for index in indices if not any(index in link for link in linked)]
-    return tuple(sorted([link for link in linked if link] + alone))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from planner.compile.cells import by_node, places
 from planner.compile.fleet import Market
+from planner.compile.joined import islands_of
 from planner.compile.refusal import as_reasons, one_a_subject
-from planner.decode.binding import Claim, Devices, bind, islands_of
+from planner.decode.binding import Claim, Devices, bind
 from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment, count_of
 from planner.spec.work import Market as Wanted
 from planner.units import format_time, parse_time
@@ -50,11 +51,16 @@ def seated(runs: Iterable[Placed]) -> Iterator[Seated]:
 
 
 def _on_cells(each: Placed) -> Iterator[Seated]:
-    """The parts of a run in a divided pool, block by block: each takes its number of the block's cells in order."""
+    """The parts of a run in a divided pool, block by block: each takes its number of the block's cells in order.
+
+    An island stands there as often as the run has devices of it.
+    """
     hosts, every = len(each.pool.nodes), tuple(places(each.pool))
     for block, shape in enumerate(by_node(each.candidate)):
-        seats = [seat.node - hosts for seat in each.run.seats if each.mode.parts[seat.part].block == block]
-        cells = iter(sorted(at for at in seats if at >= 0))
+        parts = ((seat.node - hosts, each.mode.parts[seat.part]) for seat in each.run.seats)
+        seats = [(at, part.use[0]) for at, part in parts if at >= 0 and part.block == block]
+        unit = int(each.candidate.size * each.pool.units)
+        cells = (at for at, use in sorted(seats) for _ in range(use // unit))
         for position, hold in enumerate(shape.holds):
             mine = [every[at] for at in islice(cells, hold.devices)]
             yield Seated(
@@ -74,7 +80,29 @@ def devices(compiled: Compiled, seats: Sequence[Seated]) -> dict[str, tuple[int,
     for (at, position, node), parts in sorted(claims.items()):
         pool = parts[0].placed.pool
         bound |= bind(_claims(parts, pool), _of_group(pool, pool.groups[position], compiled.busy[at][node]))
-    return bound
+    return bound | _of_islands(compiled, seats)
+
+
+def _of_islands(compiled: Compiled, seats: Sequence[Seated]) -> dict[str, tuple[int, ...]]:
+    """The device indices of each part whose cells are islands: each island is bound by itself."""
+    claims: dict[tuple[int, int, Cell], list[Claim]] = defaultdict(list)
+    keys: dict[str, list[str]] = {}
+    for each in seats:
+        if each.placed.pool.joined:
+            before = {index for held in _held(each, each.placed.pool) for index in held}
+            for cell, count in Counter(each.cells).items():
+                key, run = f"{each.key} {cell.index}", each.placed.run
+                kept = tuple(sorted(before & {cell.index, *cell.others}))
+                keys.setdefault(each.key, []).append(key)
+                claims[each.placed.candidate.site.at, each.node, cell].append(
+                    Claim(key=key, start=run.start, end=run.end, count=count, held=kept)
+                )
+    found: dict[str, tuple[int, ...]] = {}
+    for (at, node, cell), island in claims.items():
+        indices = (cell.index, *cell.others)
+        busy = tuple((index, end) for index, end in compiled.busy[at][node] if index in indices)
+        found |= bind(island, Devices(indices=indices, islands=(indices,), busy=busy))
+    return {key: tuple(sorted(index for one in parts for index in found[one])) for key, parts in keys.items()}
 
 
 def _of_group(pool: FleetPool, group: DeviceGroup, busy: Busy) -> Devices:
@@ -234,7 +262,7 @@ def _node(pool: FleetPool, seat: Seated, bound: Mapping[str, tuple[int, ...]]) -
     found = (Device(index=index) for index in bound.get(seat.key, ()))
     parts = (
         Device(index=cell.index, profile=cell.profile, at=cell.at, share=None if size == cell.part else str(size))
-        for cell in seat.cells
+        for cell in (() if pool.joined else seat.cells)
     )
     return NodeUse(name=pool.nodes[seat.node], role=seat.hold.role or None, devices=(*found, *parts))
 

@@ -62,7 +62,6 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN602", [a_cluster(a_pool(sharing={"by": "mps", "units": 4}, price={"on_demand": "USD 1/h"}))]),
     ("PLAN602", [a_cluster(a_pool(sharing={"by": "mps", "units": 4}) | {"gpus": TWO_MODELS})]),
     ("PLAN610", [a_service(topology={"within": "nvlink_domain", "required": True})]),
-    ("PLAN610", [a_job(topology={"within": "socket", "required": True})]),
     ("PLAN610", [a_job(topology={"within": "cluster"})]),
     ("PLAN618", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.decode.binding import Claim, Devices, OverCommitted, bind, islands_of
+from planner.compile.joined import islands_of
+from planner.decode.binding import Claim, Devices, OverCommitted, bind
 
 EIGHT = tuple(range(8))
 PAIRS = Devices(indices=EIGHT, islands=((0, 2), (1, 3), (4, 5), (6, 7)))
