@@ -61,7 +61,7 @@ class Words:
     fields: dict[str, str]
 
 
-_BARE: Final = ("--paginate", "--silent")
+_BARE: Final = ("--paginate", "--silent", "--edit-last", "--create-if-none")
 _FIELDS: Final = ("-f", "-F", "--field")
 
 
@@ -130,6 +130,12 @@ def _spoken(kept: Kept, kind: str, verb: str, number: Sequence[str], flags: dict
             kept.add(kind, open=True, **given, **body)
         case "edit":
             kept.change(kind, int(number[0]), **given, **body)
+        case "comment":
+            ours = [each for each in kept.read()["comments"] if each["issue"] == int(number[0]) and each["user"] == BOT]
+            if ours:
+                kept.change("comments", ours[-1]["number"], **body)
+            else:
+                kept.add("comments", issue=int(number[0]), user=BOT, **body)
         case "close":
             kept.change(kind, int(number[0]), open=False, said=flags["--comment"])
         case _:

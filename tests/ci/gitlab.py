@@ -55,23 +55,37 @@ def answer(kept: Kept, call: Asked) -> Any:
     """What GitLab answers."""
     url = urlsplit(call.url)
     assert url.path.startswith(PROJECT), call.url
-    path, query, there = url.path.removeprefix(PROJECT).split("/"), parse_qs(url.query), kept.read()
-    match (call.method, *path):
-        case ("GET", "repository", "commits", commit, "merge_requests"):
+    path = url.path.removeprefix(PROJECT).split("/")
+    return _found(kept, path, parse_qs(url.query)) if call.method == "GET" else _changed(kept, path, call)
+
+
+def _found(kept: Kept, path: Sequence[str], query: dict[str, list[str]]) -> Any:
+    there = kept.read()
+    match path:
+        case ("repository", "commits", commit, "merge_requests"):
             return [each for each in there["pulls"] if each["commit"] == commit]
-        case ("GET", "merge_requests", number, "notes"):
+        case ("merge_requests", number, "notes"):
             return [each for each in there["comments"] if each["issue"] == int(number)]
-        case ("GET", "merge_requests"):
+        case ("merge_requests",):
             return [each for each in there["pulls"] if [each.get("source_branch")] == query["source_branch"]]
-        case ("GET", "issues"):
+        case ("issues",):
             return [each for each in there["issues"] if [each["labels"]] == query["labels"] and each["open"]]
+        case _:
+            raise NotImplementedError(path)
+
+
+def _changed(kept: Kept, path: Sequence[str], call: Asked) -> Any:
+    content = dict(call.content or {})
+    match (call.method, *path):
         case ("POST", "merge_requests" | "issues" as kind):
-            made = kept.add(_KINDS[kind], **(call.content or {}), open=True, commit="")
+            made = kept.add(_KINDS[kind], **content, open=True, commit="")
             kept.change(_KINDS[kind], made, iid=made)
+            return {"iid": made}
+        case ("POST", "merge_requests", number, "notes"):
+            kept.add("comments", issue=int(number), author={"username": "fleet-bot"}, **content)
         case ("PUT", "merge_requests" | "issues" as kind, number):
-            change = dict(call.content or {})
-            closed = {"open": False} if change.pop("state_event", "") == "close" else {}
-            kept.change(_KINDS[kind], int(number), **change, **closed)
+            closed = {"open": False} if content.pop("state_event", "") == "close" else {}
+            kept.change(_KINDS[kind], int(number), **content, **closed)
         case ("POST", "trigger", "pipeline"):
             kept.add("started", inputs=call.form)
         case _:

@@ -34,7 +34,8 @@ class Site:
         self.clock(MIDNIGHT - 600)
         for name in (".github", "action.yml"):
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, self.here / name)
-        commit(self.here, "Begin", hour=0, specs__fleet=FLEET, specs__jobs=a_job("a"))
+        fleet = FLEET + 'owners: ["@acme/vision"]\n'
+        commit(self.here, "Begin", hour=0, specs__fleet=fleet, specs__jobs=a_job("a"))
         git(root, "clone", "--quiet", "--bare", "clone", "origin.git")
         git(self.here, "remote", "add", "origin", str(self.forge.origin))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,9 @@ def test_a_plan_that_keeps_every_promise_is_applied_at_once_and_any_other_is_pro
     assert late.output("promises", "verdict") == "broken", late.log
     (proposal,) = [each for each in site.kept.read()["pulls"] if each["open"]]
     assert "1 later" in proposal["body"]
+    (told,) = site.comments()
+    assert told.startswith("#### `vision` @acme/vision")
+    assert re.search(r"vision/a.* \| \*\*later\*\* \| .*12-01 00:00.* \| .*12-01 02:00", told)
 
 
 @pytest.mark.parametrize("workflow", ["apply", "advance", "replan", "drift"])
