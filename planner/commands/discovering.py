@@ -110,7 +110,8 @@ def _spec_text(wish: ClusterWish, fleet: Fleet, facts: ClusterFacts, known: Cata
     from planner.discovery.write import merged
 
     there = before(wish.target) if wish.target else None
-    return merged(there, fleet, wish.name, facts.back_end, known, facts.version)
+    options = ({"version": facts.version} if facts.version else {}) | dict(facts.options)
+    return merged(there, fleet, wish.name, facts.back_end, known, options)
 
 
 def _team_text(wish: ClusterWish, facts: ClusterFacts) -> Written:

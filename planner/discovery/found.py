@@ -33,7 +33,8 @@ class Seat:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """Something that runs. `address` and `spec` are set on what the planner started; `cpus` and `memory_mib` are per
-    node, `until` is when it ends at the latest, and `parts` is what meters call its parts: `namespace/pod`, `job 9`.
+    node, `until` is when it ends at the latest, `parts` is what meters call its parts: `namespace/pod`, `job 9`,
+    and `replicas` are those of a service.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Use:
     cpus: int | None = None
     memory_mib: int | None = None
     parts: tuple[str, ...] = ()
+    replicas: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +95,13 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """Everything that was found. `waiting` counts jobs that do not run yet; `untold` says, object by object, what specs
-    cannot say or what could not be read.
+    """Everything that was found. `options` are those of the back end beside its version, `waiting` counts jobs that do
+    not run yet, and `untold` says, object by object, what specs cannot say or what could not be read.
     """
 
     back_end: str
     version: str = ""
+    options: tuple[tuple[str, str], ...] = ()
     hosts: tuple[HostFacts, ...] = ()
     tenants: tuple[Tenant, ...] = ()
     allowances: tuple[Allowance, ...] = ()

@@ -44,7 +44,8 @@ def snapshot(
     untold: list[str] = []
     uses = [use for use in _seated(facts.uses, homes, untold) if use.seats]
     body = {
-        "running": [_running(use, homes, hash_of) for use in uses if use.address],
+        "running": [_running(use, homes, hash_of) for use in uses if use.address.startswith("job/")],
+        "services": [each for use in uses if use.address.startswith("service/") for each in _service(use, homes)],
         "finished": [_finished(ended, hash_of) for ended in facts.ended],
         "down": _down(facts.broken, homes),
         "foreign": [each for use in uses if not use.address for each in _foreign(use, homes)],
@@ -92,6 +93,20 @@ def _running(use: Use, homes: Mapping[str, NodeHome], hash_of: Callable[[str], s
     started = {"started_at": format_time(use.started_at or 0)}
     where = {"pool": homes[use.seats[0].node].pool, "nodes": _nodes(use.seats)}
     return {"job": _key(use.address)} | where | started | {"spec": _full(use.address, use.spec, hash_of)}
+
+
+def _service(use: Use, homes: Mapping[str, NodeHome]) -> Iterator[dict[str, Any]]:
+    """A service pool by pool; replicas in several pools are counted by the nodes that they are on."""
+    pools = sorted({homes[seat.node].pool for seat in use.seats})
+    for pool in pools:
+        mine = [seat for seat in use.seats if homes[seat.node].pool == pool]
+        replicas = use.replicas if len(pools) == 1 else len(mine)
+        yield {
+            "service": use.address.removeprefix("service/"),
+            "replicas": replicas,
+            "pool": pool,
+            "nodes": _nodes(mine),
+        }
 
 
 def _finished(ended: Ended, hash_of: Callable[[str], str | None]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from planner.catalog import Catalog, ComposeStyle, vendors
@@ -24,10 +25,12 @@ _BY_DEVICE: Final = frozenset({"compose"})
 """Back ends that hand out devices by what identifies them, and not by count."""
 
 
-def cluster(fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = "") -> dict[str, Any]:
-    """The Cluster document of a fleet, as plain values; with the back end's version where that is known."""
+def cluster(
+    fleet: Fleet, name: str, back_end: str, catalog: Catalog, options: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The Cluster document of a fleet, as plain values; with the back end's options that are known."""
     pools = [pool_fields(pool, back_end, catalog) for pool in fleet.pools]
-    stated = {"type": back_end, "version": version} if version else back_end
+    stated = {"type": back_end, **options} if options else back_end
     return {"apiVersion": API_VERSION, "kind": "Cluster", "name": name, "backend": stated, "pools": pools}
 
 

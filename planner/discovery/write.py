@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from ruamel.yaml import YAML
@@ -48,9 +49,11 @@ class _AsWritten(VersionedResolver):
         return _TEXT if kind is ScalarNode else super().resolve(kind, value, implicit)
 
 
-def fresh(fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = "") -> str:
+def fresh(
+    fleet: Fleet, name: str, back_end: str, catalog: Catalog, options: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """A fleet as a new file: its Cluster, and proposed Accelerators."""
-    return text_of((cluster(fleet, name, back_end, catalog, version), *accelerators(fleet)))
+    return text_of((cluster(fleet, name, back_end, catalog, options), *accelerators(fleet)))
 
 
 def text_of(documents: Iterable[Mapping[str, Any]]) -> str:
@@ -77,7 +80,12 @@ def appended(before: SourceFile | None, documents: Sequence[Mapping[str, Any]]) 
 
 
 def merged(
-    before: SourceFile | None, fleet: Fleet, name: str, back_end: str, catalog: Catalog, version: str = ""
+    before: SourceFile | None,
+    fleet: Fleet,
+    name: str,
+    back_end: str,
+    catalog: Catalog,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> Written:
     """A fleet written into a file: into the Cluster of that name where there is one, else as further documents.
 
@@ -85,7 +93,7 @@ def merged(
     comment would be lost.
     """
     if before is None or not before.text.strip():
-        return Written(text=fresh(fleet, name, back_end, catalog, version), changes=(f"cluster/{name}: new",))
+        return Written(text=fresh(fleet, name, back_end, catalog, options), changes=(f"cluster/{name}: new",))
     parts = _parts(before)
     documents = [_value(part, before.path) for part in parts]
     at = next((index for index, value in enumerate(documents) if _is(value, "Cluster", name)), None)
@@ -94,7 +102,7 @@ def merged(
     changes = [f"accelerator/{one['name']}: new" for one in added]
     result = Reconciled()
     if at is None:
-        added.insert(0, cluster(fleet, name, back_end, catalog, version))
+        added.insert(0, cluster(fleet, name, back_end, catalog, options))
         changes.insert(0, f"cluster/{name}: new")
     else:
         result = reconcile(documents[at], fleet, back_end, catalog)

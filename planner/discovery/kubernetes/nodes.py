@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from planner.catalog import Vendor, VendorFacts, vendors
@@ -12,6 +13,7 @@ from planner.discovery.facts import Device, Driver, HostFacts, Scheduled
 from planner.discovery.found import Broken
 from planner.discovery.kubernetes.devices import Held, Meaning, held
 from planner.discovery.kubernetes.objects import Thing, mappings, mebibytes, text_of, whole
+from planner.discovery.kubernetes.slices import Offered
 from planner.discovery.models import Models
 from planner.discovery.resolve import resolved
 from planner.hosts import is_node_name
@@ -33,14 +35,20 @@ class Inventory:
     untold: tuple[str, ...]
 
 
-def inventory(found: Sequence[Thing], models: Models) -> Inventory:
-    """Read Nodes, and the Topology of Kueue for the label of racks. `UsageError` where cards have no name at all."""
+def inventory(
+    found: Sequence[Thing], models: Models, offers: Mapping[str, Offered] = MappingProxyType({})
+) -> Inventory:
+    """Read Nodes, and the Topology of Kueue for the label of racks. `UsageError` where cards have no name at all.
+
+    `offers` are devices that drivers offer by node; they are known better than those that a device plugin counts.
+    """
     nodes = [each for each in found if (each.group, each.kind) == ("", "Node") and is_node_name(each.name)]
     workers = [node for node in nodes if not any(key in node.labels for key in _CONTROL)]
     untold = [f"node {node.name} is of the control plane; it is left out" for node in nodes if node not in workers]
     models.require(word for node in workers for word in _nameless(node, models))
+    untold += (sentence for node in workers for sentence in offers.get(node.name, Offered()).untold)
     racks = _rack_labels(found)
-    hosts = [_host(node, models, racks, untold) for node in workers]
+    hosts = [_host(node, models, racks, untold, offers.get(node.name, Offered())) for node in workers]
     return Inventory(
         hosts=tuple(hosts), broken=tuple(each for node in workers for each in _broken(node)), untold=tuple(untold)
     )
@@ -68,23 +76,25 @@ def _label(node: Thing, facts: VendorFacts) -> str:
     return label
 
 
-def _host(node: Thing, models: Models, racks: Sequence[str], untold: list[str]) -> HostFacts:
-    there = _allocatable(node)
-    amounts = held(there)
-    devices = [device for amount in amounts for device in _devices(node, amount, models, untold)][:_MOST_DEVICES]
-    present = {device.vendor for device in devices}
+def _host(node: Thing, models: Models, racks: Sequence[str], untold: list[str], offer: Offered) -> HostFacts:
+    there, claimable = _allocatable(node), {device.vendor for device in offer.devices}
+    amounts = [amount for amount in held(there) if amount.vendor not in claimable]
+    counted = [device for amount in amounts for device in _devices(node, amount, models, untold)]
+    devices = [*offer.devices, *counted][:_MOST_DEVICES]
+    present = {device.vendor for device in counted}
     host = HostFacts(
         name=node.name,
         architecture=text_of(_info(node).get("architecture")) or None,
         cpus=whole(there.get("cpu")) or None,
         memory_mib=mebibytes(there.get("memory")) or None,
-        drivers=tuple(
+        drivers=offer.drivers
+        + tuple(
             driver
             for facts in vendors().values()
             if facts.vendor in present and (driver := _driver(node, facts)) is not None
         ),
         devices=tuple(replace(device, index=index) for index, device in enumerate(devices)),
-        nvlink_domain=next((clique for amount in amounts if (clique := _of(node, amount.facts, "clique"))), None),
+        nvlink_domain=next(filter(None, (_of(node, facts, "clique") for facts in vendors().values())), None),
         back_ends=("kubernetes",),
         scheduled=Scheduled(
             taints=tuple(sorted(_taints(node))),

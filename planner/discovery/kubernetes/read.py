@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from planner.diagnostics import UsageError
@@ -12,12 +13,27 @@ from planner.discovery.kubernetes.nodes import inventory
 from planner.discovery.kubernetes.objects import Thing, mapping, things
 from planner.discovery.kubernetes.pods import running
 from planner.discovery.kubernetes.queues import queues, without_empty
+from planner.discovery.kubernetes.slices import Offered, claimed, offered
 from planner.discovery.models import Models
 
+_OWN: Final = (
+    "jobsets.jobset.x-k8s.io",
+    "pytorchjobs.kubeflow.org",
+    "mpijobs.kubeflow.org",
+    "trainjobs.trainer.kubeflow.org",
+    "rayjobs.ray.io",
+    "deployments.apps",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "inferenceservices.serving.kserve.io",
+)
+"""Kinds beside Jobs in which work of the planner, and work that is imported, is found."""
 _KINDS: Final = (
     "nodes",
     "pods",
     "jobs.batch",
+    *_OWN,
+    "resourceslices.resource.k8s.io",
+    "resourceclaims.resource.k8s.io",
     "resourcequotas",
     "clusterqueues.kueue.x-k8s.io",
     "cohorts.kueue.x-k8s.io",
@@ -27,18 +43,7 @@ _KINDS: Final = (
     "queues.scheduling.run.ai",
     "queues.scheduling.volcano.sh",
 )
-_WORKLOADS: Final = (
-    "jobs.batch",
-    "cronjobs.batch",
-    "deployments.apps",
-    "statefulsets.apps",
-    "jobsets.jobset.x-k8s.io",
-    "pytorchjobs.kubeflow.org",
-    "mpijobs.kubeflow.org",
-    "trainjobs.trainer.kubeflow.org",
-    "leaderworkersets.leaderworkerset.x-k8s.io",
-    "rayjobs.ray.io",
-)
+_WORKLOADS: Final = ("jobs.batch", *_OWN, "cronjobs.batch", "statefulsets.apps", "rayservices.ray.io")
 
 
 def _commands(kinds: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -49,6 +54,7 @@ COMMANDS: Final = _commands(_KINDS)
 """What is run, read-only; the first must succeed, and a kind that a cluster does not have is no trouble."""
 
 WORKLOADS: Final = _commands(_WORKLOADS)
+_QUEUEING: Final = MappingProxyType({"scheduling.run.ai": "kai", "scheduling.volcano.sh": "volcano"})
 ABSENT: Final = "doesn't have a resource type"
 
 
@@ -57,12 +63,14 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
     found = things(texts)
     if not any((thing.group, thing.kind) == ("", "Node") for thing in found):
         raise UsageError("none of the files holds nodes; the inventory comes from 'kubectl get nodes -o json'")
-    stock = inventory(found, models)
-    use, teams = running(found), queues(found, models)
+    offers = offered(found, models)
+    stock = inventory(found, models, offers)
+    use, teams = running(found, claimed(found, offers)), queues(found, models)
     present = frozenset(str(device.vendor) for host in stock.hosts for device in host.devices)
     return ClusterFacts(
         back_end="kubernetes",
         version=_version(found),
+        options=tuple(_options(found, offers)),
         hosts=stock.hosts,
         tenants=teams.tenants,
         allowances=without_empty(teams.allowances, present),
@@ -72,6 +80,15 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
         waiting=use.waiting,
         untold=(*stock.untold, *teams.untold, *use.untold),
     )
+
+
+def _options(found: Sequence[Thing], offers: Mapping[str, Offered]) -> Iterator[tuple[str, str]]:
+    """What admits work, where one of the schedulers has queues and Kueue has none, and what hands out devices."""
+    groups = {thing.group for thing in found if thing.kind in {"Queue", "ClusterQueue"}}
+    if len(groups) == 1 and (queueing := _QUEUEING.get(groups.pop())):
+        yield "queueing", queueing
+    if any(offer.devices for offer in offers.values()):
+        yield "devices", "dra"
 
 
 def _version(found: Sequence[Thing]) -> str:

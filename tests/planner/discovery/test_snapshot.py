@@ -66,6 +66,21 @@ def test_use_of_others_is_foreign_pool_by_pool() -> None:
     ]  # fmt: skip
 
 
+def test_the_planners_own_services_are_up_pool_by_pool_and_not_foreign() -> None:
+    chat = use("vision/chat", Seat(node="n1", devices=(0,)), address="service/vision/chat", replicas=2)
+    document, _ = taken(chat)
+    assert document["services"] == [
+        {
+            "service": "vision/chat",
+            "replicas": 2,
+            "pool": "dc1/h100",
+            "nodes": [{"name": "n1", "devices": [{"index": 0}]}],
+        }
+    ]
+    assert "foreign" not in document
+    assert "running" not in document
+
+
 def test_use_without_devices_is_told_and_never_written_as_all_devices() -> None:
     document, untold = taken(
         use("job 3", Seat(node="n1")), use("job 4", Seat(node="n2", devices=(3,)), Seat(node="n1"))

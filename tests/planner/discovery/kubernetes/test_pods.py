@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.discovery.found import Ended, Seat
@@ -82,3 +84,48 @@ def test_suspended_jobs_wait() -> None:
 
 def test_environments_and_commands_are_not_kept() -> None:
     assert SECRET not in repr(running(found(pod("a", "n1"), job("j"))))
+
+
+def own(kind: str, api: str, address: str, **status: Any) -> dict[str, Any]:
+    """An object of the planner."""
+    marks = {"planner.dev/address": address, "planner.dev/spec-hash": HASH}
+    names = {"name": "w", "namespace": "vision", "annotations": marks}
+    return {"apiVersion": api, "kind": kind, "metadata": names, "status": status}
+
+
+def of(address: str, name: str, on: str, **labels: str) -> dict[str, Any]:
+    """A pod that the planner's object made, below an owner of its own."""
+    found = pod(name, on, devices=8, owner=f"{name}-child")
+    found["metadata"] |= {"annotations": {"planner.dev/address": address}, "labels": labels}
+    return found
+
+
+def test_pods_of_other_kinds_belong_to_the_object_whose_address_they_have() -> None:
+    objects = (own("JobSet", "jobset.x-k8s.io/v1alpha2", "job/vision/set"), of("job/vision/set", "a", "n1"))
+    (use,) = running(found(*objects, of("job/vision/set", "b", "n2"))).uses
+    assert (use.address, use.spec, [seat.node for seat in use.seats]) == ("job/vision/set", HASH, ["n1", "n2"])
+
+
+def test_an_address_of_another_namespace_or_of_nobody_is_foreign() -> None:
+    elsewhere = own("JobSet", "jobset.x-k8s.io/v1alpha2", "job/vision/set")
+    elsewhere["metadata"]["namespace"] = "nlp"
+    (use,) = running(found(elsewhere, of("job/vision/set", "a", "n1"))).uses
+    assert (use.address, use.owner) == ("", "vision/a-child")
+
+
+def test_replicas_of_a_service_are_pods_or_groups_of_pods() -> None:
+    index = "leaderworkerset.sigs.k8s.io/group-index"
+    chat = own("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", "service/vision/chat")
+    pods = [of("service/vision/chat", f"p{at}", f"n{at}", **{index: str(at // 2)}) for at in range(4)]
+    (use,) = running(found(chat, *pods)).uses
+    assert (use.address, use.replicas) == ("service/vision/chat", 2)
+    plain = [of("service/vision/chat", f"p{at}", "n1") for at in range(2)]
+    (use,) = running(found(own("Deployment", "apps/v1", "service/vision/chat"), *plain)).uses
+    assert use.replicas == 2
+
+
+@pytest.mark.parametrize(("kind", "succeeded"), [("Completed", True), ("Succeeded", True), ("Failed", False)])
+def test_other_kinds_end_in_their_own_words(kind: str, succeeded: bool) -> None:
+    condition = {"type": kind, "status": "True", "lastTransitionTime": "2026-11-30T20:00:00Z"}
+    over = own("JobSet", "jobset.x-k8s.io/v1alpha2", "job/vision/set", conditions=[condition])
+    assert running(found(over)).ended == (Ended(address="job/vision/set", spec=HASH, succeeded=succeeded, at=TEN),)
