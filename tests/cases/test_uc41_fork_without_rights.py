@@ -112,7 +112,7 @@ def runner(tmp_path: Path) -> Runner:
 
 def planned(runner: Runner, **inputs: str) -> subprocess.CompletedProcess[str]:
     """Run the steps of the action but its installation."""
-    given = {"specs": "specs", "base": "origin/main", "at": "", "effort": "quick", "out": "plan", **inputs}
+    given = {"specs": "specs", "base": "origin/main", "at": "", "effort": "quick", "state": "", "out": "plan", **inputs}
     values = {f"inputs.{name}": value for name, value in given.items()}
     done = runner.run(step(ROOT / "action.yml", "Plan"), values)
     outputs = {f"steps.plan.outputs.{name}": value for name, value in runner.told().items()}
