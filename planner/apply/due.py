@@ -5,7 +5,7 @@ Nothing is decided anew. What reality has overtaken is left, with the reason, to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from planner.apply.staleness import overtaken
@@ -44,10 +44,12 @@ class Due:
 
 def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: Iterable[str] = ()) -> Due:
     """What begins by `at` (epoch seconds) and neither runs nor has ended; `paused` are teams and pools that hold."""
-    facts = _Facts(specset=specset, snapshot=snapshot, held=frozenset(paused), lost=_lost(plan, snapshot, at))
+    facts = _Facts(
+        plan=plan, at=at, specset=specset, snapshot=snapshot, held=frozenset(paused), lost=_lost(plan, snapshot, at)
+    )
     known = {item.job for item in snapshot.running}
     ended = {(item.job, item.spec) for item in snapshot.finished}
-    releases, left = [], list(_changes(plan, at))
+    releases, left = [], [*_changes(plan, at), *_overrun(plan, known, at)]
     for placement in plan.placements:
         segment, name = placement.segments[0], _name(placement)
         begins = _seconds(segment.start) <= at < _seconds(segment.end)
@@ -64,6 +66,8 @@ def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: It
 class _Facts:
     """What work is held against before it begins; `lost` says by address what the snapshot has taken from it."""
 
+    plan: Plan
+    at: int
     specset: SpecSet
     snapshot: Snapshot
     held: frozenset[str]
@@ -84,6 +88,14 @@ def _changes(plan: Plan, at: int) -> Iterator[Left]:
             yield Left(address=move.address, why=f"is to move at {move.at} for {move.beneficiary}")
 
 
+def _overrun(plan: Plan, running: Set[str], at: int) -> Iterator[Left]:
+    """Work that still runs although it should have ended; it goes on, and the next plan sees to what it holds up."""
+    for placement in plan.placements:
+        end = placement.segments[-1].end
+        if _name(placement) in running and _seconds(end) <= at:
+            yield Left(address=placement.address, why=f"still runs although it was to end at {end}")
+
+
 def _obstacles(placement: Placement, facts: _Facts) -> Iterator[str]:
     """Why work does not begin although its time has come, the plainest reason first."""
     segment = placement.segments[0]
@@ -96,6 +108,27 @@ def _obstacles(placement: Placement, facts: _Facts) -> Iterator[str]:
     for other in facts.snapshot.running:
         if other.job != _name(placement) and _shares(segment, other):
             yield f"job/{other.job} still runs on a device that it is to have"
+    yield from _in_its_way(placement, facts)
+
+
+def _in_its_way(placement: Placement, facts: _Facts) -> Iterator[str]:
+    """Who is to have its devices before it would end, now that it begins a slot or more too late."""
+    segment = placement.segments[0]
+    late = facts.at - _seconds(segment.start)
+    if late < facts.plan.inputs.slot_seconds:
+        return
+    planned, end = _seconds(segment.end), _seconds(segment.end) + late
+    over = {placement.address, *(f"job/{item.job}" for item in facts.snapshot.finished)}
+    for other in facts.plan.placements:
+        for part in other.segments:
+            if other.address not in over and planned <= _seconds(part.start) < end and _meet(segment, part):
+                yield f"it is late, and {other.address} is to have its devices from {part.start}"
+
+
+def _meet(one: Segment, other: Segment) -> bool:
+    """Whether two segments have a device in common."""
+    taken = {(one.pool, node.name, device.index) for node in one.nodes for device in node.devices}
+    return any((other.pool, node.name, device.index) in taken for node in other.nodes for device in node.devices)
 
 
 def _unmet(placement: Placement, facts: _Facts) -> Iterator[str]:

@@ -47,6 +47,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         late = ("--lock", "plan.lock.json", "--at", "2026-12-01T01:00:00Z")
         assert main((*PLAN, "less", "--out", "less.lock.json", *late)) == Exit.OK
         assert main((*PLAN, "less", "--out", "fresh.lock.json", "--lock", "less.lock.json")) == Exit.OK
+        assert main((*PLAN, "tight", "--out", "full.lock.json", "--at", AT)) == Exit.UNSATISFIED
     (folder / "torn.lock.json").write_text((folder / "plan.lock.json").read_text().replace('"P2"', '"P0"'))
     return folder
 
@@ -144,6 +145,9 @@ MATRIX: tuple[tuple[tuple[str, ...], Exit] | tuple[tuple[str, ...], Exit, Prepar
     (("drift", "--record", "none", "--at", AT), Exit.OK),
     (("drift", "--record", "none", "--at", AT, "--detailed-exitcode"), Exit.CHANGES),
     (("drift", "--no-objects"), Exit.USAGE),
+    (("explain", "vision/a"), Exit.OK),
+    (("explain", "vision/a", "full.lock.json", "--specs", "tight"), Exit.UNSATISFIED),
+    (("explain", "vision/z"), Exit.USAGE),
     (("report",), Exit.OK),
     (("report", "torn.lock.json"), Exit.FAILURE),
     (("report", "no.lock.json"), Exit.USAGE),

@@ -117,3 +117,29 @@ def test_what_is_paused_is_kept_and_cannot_be_edited(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("team/a", "team/c"))
     with pytest.raises(Exception, match="was changed after it was written"):
         paused(path)
+
+
+@pytest.mark.parametrize(
+    ("hour", "begins"), [(2, True), (3 - 1 / 3_600, True), (3, False), (9, False)],
+)  # fmt: skip
+def test_late_work_does_not_begin_where_others_are_to_have_its_devices_before_it_ends(
+    hour: float, begins: bool
+) -> None:
+    plan = a_plan([a_placement("vision/a", 2, 20, node=3), a_placement("vision/b", 20, 24, node=3)])
+    answer = due(plan, specs(), seen(), at=START + round(hour * HOUR))
+    assert released(answer) == ["job/vision/a"] * begins
+    why = f"it is late, and job/vision/b is to have its devices from {at(20)}"
+    assert [item.why for item in answer.left] == [why] * (not begins)
+
+
+@pytest.mark.parametrize("fields", [{"node": 4}, {"start": 26}, {"start": 19.5}])
+def test_late_work_begins_where_nobody_needs_its_devices_meanwhile(fields: dict[str, Any]) -> None:
+    other = a_placement(**{"name": "vision/b", "start": 20, "end": 30, "node": 3, **fields})
+    plan = a_plan([a_placement("vision/a", 2, 20, node=3), other])
+    assert released(due(plan, specs(), seen(), at=START + 8 * HOUR)) == ["job/vision/a"]
+
+
+@pytest.mark.parametrize(("hour", "is_told"), [(20 - 1 / 3_600, False), (20, True)])
+def test_work_that_runs_past_its_end_is_told_and_left(hour: float, is_told: bool) -> None:
+    answer = found(hour, running=[running("vision/a", 0)])
+    assert [item.why for item in answer.left] == [f"still runs although it was to end at {at(20)}"] * is_told
