@@ -63,7 +63,7 @@ def test_nothing_is_imported_by_naming_the_verbs() -> None:
     ("arguments", "message"),
     [
         ((), "VERB"),
-        (("plann",), "there is no verb 'plann'; did you mean 'plan'?"),
+        (("plann",), "there is no verb 'plann'; did you mean 'plan' or 'explain'?"),
         (("\x1b[31m",), "there is no verb '\\x1b[31m'"),
         (("validate", "--nope"), "No such option"),
         (("validate", "--format", "xml"), "'xml' is not one of text, json, github"),
