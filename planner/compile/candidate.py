@@ -55,7 +55,7 @@ class Candidate:
     lost to what interrupts it: `lost_part` of the whole work before it begins, the rest as expected on the spot market,
     for which `extra_micros_per_slot` counts against the mode beside cash and power. `milliqps` is what one replica of a
     service serves there. `within` and `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of
-    one are of that `size`, partitions of that `profile`.
+    one are of that `size`, partitions of that `profile`. Each of the rows `counted` counts it once.
     """
 
     variant: str
@@ -78,6 +78,7 @@ class Candidate:
     milliqps: Fraction = Fraction(0)
     within: int | None = None
     further: int = 0
+    counted: tuple[int, ...] = ()
     size: Fraction = Fraction(1)
     profile: str | None = None
 

@@ -69,7 +69,15 @@ def earlier(placement: Placement | None, candidates: Sequence[Candidate], horizo
 def seat(segment: Segment, candidates: Sequence[Candidate]) -> tuple[int, tuple[tuple[int, int], ...]] | None:
     """The mode of a segment and its `(node, devices)`, of several the one of its size; None where its mode is gone."""
     size = sum(len(node.devices) for node in segment.nodes)
-    for mode, candidate in sorted(enumerate(candidates), key=lambda each: (each[1].devices != size, each[0])):
+
+    def rank(each: tuple[int, Candidate]) -> tuple[bool, bool, int]:
+        mode, candidate = each
+        eligible = candidate.nodes is None or {node.name for node in segment.nodes} <= {
+            candidate.site.pool.nodes[at] for at in candidate.nodes
+        }
+        return candidate.devices != size, not eligible, mode
+
+    for mode, candidate in sorted(enumerate(candidates), key=rank):
         if _same(candidate, segment):
             held = _held(candidate, segment)
             if sits_so(candidate, held) if candidate.site.pool.cells else _lies_so(candidate, tuple(held)):

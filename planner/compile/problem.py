@@ -110,7 +110,7 @@ def compiled(
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works
     nodes = tuple(divided(pool, members, each) for pool, members, each in zip(pools, nodes, held, strict=True))
-    problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed)
+    problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed, spread_rows=serving.rows)
     return Compiled(
         specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
         servings=serving.servings,
@@ -291,12 +291,12 @@ def _nodes(
 
 def _problem(
     works: Sequence[Work], ground: Ground, pools: Sequence[FleetPool], nodes: Sequence[tuple[Node, ...]],
-    specset: SpecSet, thawed: frozenset[str],
+    specset: SpecSet, thawed: frozenset[str], *, spread_rows: tuple[Row, ...],
 ) -> tuple[Problem, tuple[int | None, ...]]:  # fmt: skip
     horizon, policy = ground.horizon, specset.policy
     longest = max((horizon.length(each.expected_seconds) for work in works for each in work.candidates), default=0)
     spending = money.budgets(specset.teams, horizon, policy.timezone, horizon.slots + longest, ground.expenses)
-    array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows))
+    array_rows, of_array = _array_rows(works, horizon, len(ground.rows.rows) + len(spread_rows))
     positions = _positions([work for work in works if work.layer is None])
     after = {id(job): _after(job, positions) for job in specset.jobs}
     tasks = tuple(
@@ -328,7 +328,9 @@ def _problem(
             for pool, members in zip(pools, overrun.room(nodes, tasks), strict=True)
         ),
         tasks=tuple(kept or each for kept, each in zip(held, tasks, strict=True)),
-        rows=overrun.rows(tuple(_in_units(row, units) for row in ground.rows.rows) + array_rows, tasks, horizon.slots),
+        rows=overrun.rows(
+            (*(_in_units(row, units) for row in ground.rows.rows), *spread_rows, *array_rows), tasks, horizon.slots
+        ),
         budgets=overrun.budgets(spending.budgets, tasks),
         units=units,
     )

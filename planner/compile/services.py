@@ -22,13 +22,14 @@ from planner.compile.impossible import impossible
 from planner.compile.past import seat
 from planner.compile.refusal import Code, Refusal, one_a_subject
 from planner.compile.replicas import Offers, lasting, offers, room, server_on, stand_in
+from planner.compile.spreading import spread
 from planner.compile.tasks import Layer, Work, least_work, modes, move_micros, worth
 from planner.compile.unsupported import place_of
 from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import address
 from planner.spec.policy import OnInvalid
 from planner.units import parse_time
-from solvers.problem import Previous, Task
+from solvers.problem import Previous, Row, Task
 
 if TYPE_CHECKING:
     from planner.compile.candidate import Candidate, Grounds
@@ -61,10 +62,11 @@ class Serving:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """All services, and the works that their layers are."""
+    """All services, the works that their layers are, and the rows that keep replicas evenly spread."""
 
     servings: tuple[Serving, ...] = ()
     works: tuple[Work, ...] = ()
+    rows: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +84,30 @@ def services(scope: Scope) -> Services:
     """Every service in order of address; raises `SpecError` for one that nothing can ever run, unless it is skipped."""
     servings: list[Serving] = []
     works: list[Work] = []
+    rows: list[Row] = []
     faults: list[Diagnostic] = []
+    skips = scope.specset.policy.on_invalid is OnInvalid.SKIP
     for service in scope.specset.services:
         one = offers(service, scope.grounds, 1)
-        if not one.candidates and scope.specset.policy.on_invalid is not OnInvalid.SKIP:
+        serving = _serving(service, one, scope) if one.candidates or skips else None
+        if serving is not None and service.spread is not None:
+            one, more = spread(service, one, serving.allowed, len(scope.ground.rows.rows) + len(rows))
+            serving = replace(serving, refusals=one.refusals)
+            rows += more
+        if serving is None or not (one.candidates or skips):
             where = address("service", service.team, service.name)
-            reasons = (f"{refusal.subject}: {refusal.message}" for refusal in one.refusals)
+            reasons = (_reason(refusal) for refusal in one.refusals)
             faults.append(impossible(scope.specset, where, reasons))
             continue
-        serving = _serving(service, one, scope)
         servings.append(serving)
         works += _works(serving, one, scope) if one.candidates else ()
     if faults:
         raise SpecError(faults)
-    return Services(servings=tuple(servings), works=tuple(works))
+    return Services(servings=tuple(servings), works=tuple(works), rows=tuple(rows))
+
+
+def _reason(refusal: Refusal) -> str:
+    return f"{refusal.subject}: {refusal.message}"
 
 
 def _serving(service: Service, one: Offers, scope: Scope) -> Serving:

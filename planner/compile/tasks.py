@@ -240,8 +240,8 @@ def _mode(candidate: Candidate, work: Work, ground: Ground, amount: Fraction, ar
             new * units,
             interruptible=work.job.preemptible,
         )
-    if array_row is not None:
-        charges += (Charge(row=array_row, amount=1),)
+    others = candidate.counted if array_row is None else (*candidate.counted, array_row)
+    charges += tuple(Charge(row=row, amount=1) for row in others)
     price = ground.policy.power_price
     return Mode(
         name=candidate.name,

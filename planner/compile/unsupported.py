@@ -71,8 +71,8 @@ RUNNING_ON_PARTS: Final = _rule(
 )
 
 FEATURES: Final[tuple[Unsupported, ...]] = (
-    _rule("PLAN617", Service, "replicas that are spread evenly", "leave spread out",
-          lambda service: service.spread is not None),
+    _rule("PLAN617", Service, "steps of several replicas that are spread evenly", "leave replicas.step or spread out",
+          lambda service: service.spread is not None and service.replicas.step > 1),
     _rule("PLAN617", Service, "services on the spot market", "leave market out",
           lambda service: service.market.spot is not Market.NEVER),
     _rule("PLAN617", Service, "a pinned start of a service", "leave pin.start out",

@@ -231,7 +231,12 @@ def _closed(scene: _Scene, mode: Mode, within: int) -> bool:
 def _row_full(scene: _Scene, charged: int, units: int, candidate: Candidate) -> Refusal:
     at = scene.rows.tightest(charged, units)
     row, most = scene.compiled.problem.rows[at], scene.rows.most(charged)
-    message = f"{row.subject} has at most {most} left at a time, {units} are needed for the whole run"
+    if charged in candidate.counted:
+        message = f"replicas that are spread evenly: {row.subject} may be {most} more at a time"
+        return candidate.site.refuse(Code.CAPACITY, message, "raise spread.max_skew, or make room elsewhere")
+    to_one = scene.compiled.problem.units if charged < len(scene.compiled.rows.rows) else 1
+    left, needed = Fraction(most, to_one), Fraction(units, to_one)
+    message = f"{row.subject} has at most {left} left at a time, {needed} are needed for the whole run"
     if row.rule is Rule.LENDING:
         fix = "raise lend or lower unplanned in these quotas, or let other work go"
         return candidate.site.refuse(Code.QUOTA, message, fix)

@@ -50,7 +50,7 @@ FIXED = a_cluster(a_pool(partitions={"fixed": {"h100-0001": {"0": [{"profile": "
 TWO_MODELS = [{"model": "rtx-3090", "count": 1, "devices": [0]}, {"model": "rtx-4090", "count": 1, "devices": [1]}]
 
 REFUSED: list[tuple[str, list[Document]]] = [
-    ("PLAN617", [a_service(spread={"over": "node"})]),
+    ("PLAN617", [a_service(spread={"over": "node"}, replicas={"min": 2, "max": 8, "step": 2})]),
     ("PLAN602", [SHARED, a_service(gpus="1/4")]),
     ("PLAN603", [MIG, a_service(gpus={"count": 1, "partition": "1g.10gb"})]),
     ("PLAN617", [a_service(market={"spot": "allowed"})]),
@@ -90,6 +90,7 @@ ACCEPTED: list[list[Document]] = [
     [FIXED, a_job(gpus={"count": 1, "partition": "1g.10gb"})],
     [MIG, a_job(gpus={"count": 1, "partition": "1g.10gb"})],
     [a_service()],
+    [a_service(spread={"over": "node"})],
     [a_snapshot(foreign=[{"pool": "dc1/h100", "nodes": "h100-0001"}])],
     [a_service(topology={"within": "node", "required": True}, pin={"pool": "dc1/h100", "nodes": "h100-0001"})],
     [a_snapshot(markets=[{"pool": "dc1/h100", "market": "spot"}])],
