@@ -59,7 +59,7 @@ def specs(fleet: Fleet, crews: tuple[Crew, ...]) -> dict[str, str]:
         f"specs/clusters/{fleet.cluster}.yaml": _cluster(fleet),
         "specs/teams/teams.yaml": "---\n".join(map(_team, crews)),
         "specs/teams/quotas.yaml": "---\n".join(_quota(crew, fleet, len(crews)) for crew in crews),
-        f"specs/jobs/{crews[0].name}/hello.yaml": _job(crews[0]),
+        f"specs/jobs/{crews[0].name}/hello.yaml": _job(crews[0], fleet),
     }
 
 
@@ -106,12 +106,12 @@ def _quota(crew: Crew, fleet: Fleet, count: int) -> str:
     )
 
 
-def _job(crew: Crew) -> str:
+def _job(crew: Crew, fleet: Fleet) -> str:
     return _HEAD.format(kind="Job", up="../../") + (
         f"name: hello\nteam: {crew.name}\n"
         "image: docker.io/library/busybox:1\n"
         "command: [echo, hello]\n"
-        "gpus: 1\n"
+        f"gpus: {{count: 1, model: {fleet.model}}}\n"
         "duration: 1h\n"
     )
 

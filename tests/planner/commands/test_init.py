@@ -10,8 +10,13 @@ import pytest
 import yaml
 
 import planner
+from planner import catalog
+from planner.compile.problem import compiled
+from planner.diagnostics import as_text
 from planner.exits import Exit
-from planner.starter import is_owner
+from planner.spec.backend import BackendType
+from planner.specset import SourceFile, load
+from planner.starter import Crew, Fleet, is_owner, specs
 from tests.planner.commands.conftest import FLEET, PLAN, Run, job
 from tests.planner.commands.test_console import Terminal
 
@@ -33,6 +38,16 @@ def test_a_new_repository_is_valid_and_can_be_planned(back_end: str, run: Run, h
     planned = run(*PLAN, "fleet/specs", "--at", "2026-12-01T00:00:00Z")
     assert planned.code == Exit.OK, planned.err
     assert "1 of 1 job run" in planned.out
+
+
+@pytest.mark.parametrize("model", [each.slug for each in catalog.load().accelerators])
+def test_a_fleet_of_any_model_makes_valid_specs_with_a_way_to_run(model: str) -> None:
+    fleet = Fleet(cluster="dc1", backend=BackendType.KUBERNETES, nodes="a", node_count=1, model=model, gpus=1)
+    texts = specs(fleet, (Crew(name="vision"),))
+    read = load(tuple(SourceFile(path, text.encode()) for path, text in sorted(texts.items())))
+    assert read.specset is not None, as_text(read.diagnostics)
+    (work,) = compiled(read.specset, start=1_796_083_200).works
+    assert work.candidates
 
 
 def test_people_get_owners_hooks_and_schemas(run: Run, here: Path) -> None:
