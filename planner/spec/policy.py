@@ -189,7 +189,11 @@ class Policy(Envelope):
     reference: Annotated[Word, Field(description="The model whose GPU-hour is the unit of worth.")] = "h100-sxm5-80gb"
     rates: Annotated[Rates, Field(description="Worth of a reference GPU-hour of work by priority.")] = Rates()
     guarantee: Annotated[
-        Money, Field(description="Added per reference GPU-hour of new work inside a guarantee; must exceed rates.P0.")
+        Money,
+        Field(
+            description="Added per reference GPU-hour of new work inside a guarantee, and again inside that of each "
+            "team above; must exceed rates.P0."
+        ),
     ] = _dollars(100)
     delay: Annotated[Part, Field(description="Lost worth per day since submitted.")] = units.Part(10_000)
     late: Annotated[Part, Field(description="Lost worth per hour past a soft deadline, at most all of it.")] = (

@@ -66,7 +66,9 @@ class Team(Envelope):
     """Who work belongs to."""
 
     kind: Annotated[Literal["Team"], Field(description="Team")] = "Team"
-    parent: Annotated[Name | None, Field(description="The team that this one is part of.")] = None
+    parent: Annotated[
+        Name | None, Field(description="The team that this one is part of: its limits and guarantees hold for both.")
+    ] = None
     owners: Annotated[tuple[Word, ...], Field(description="People or groups that answer for the team.")] = ()
     cost_center: Annotated[Line | None, Field(description="Where costs are booked.")] = None
     members: Annotated[tuple[Word, ...], Field(description="Users of the back ends.")] = ()
@@ -106,13 +108,21 @@ class Quota(Envelope):
     kind: Annotated[Literal["Quota"], Field(description="Quota")] = "Quota"
     team: Annotated[Name, Field(description="The team.")]
     gpus: Annotated[QuotaGpus, Field(description="The devices that the quota counts.")] = QuotaGpus()
-    guaranteed: Annotated[Count, Field(description="Devices guaranteed.")] = 0
+    guaranteed: Annotated[
+        Count,
+        Field(description="Devices guaranteed, those of child teams included; cut in proportion while nodes are away."),
+    ] = 0
     limit: Annotated[
         Count | None, Field(description="Guaranteed and borrowed devices together; no limit when absent.")
     ] = None
     lend: Annotated[
         Count | None, Field(description="How much of the unused guarantee others may borrow; all when absent.")
     ] = None
-    weight: Annotated[Positive, Field(description="Share of what is spare, after priority.")] = 1
-    unplanned: Annotated[Count, Field(description="Part of the guarantee left free for work outside git.")] = 0
+    weight: Annotated[
+        Positive,
+        Field(description="Share of what is spare, after priority; where all weights are equal, worth alone decides."),
+    ] = 1
+    unplanned: Annotated[
+        Count, Field(description="Part of the guarantee left free for work outside git; it counts in the limit.")
+    ] = 0
     windows: Annotated[tuple[QuotaWindow, ...], Field(description="What holds at recurring times instead.")] = ()
