@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from benchmarks.philly import jobs
 from solvers.problem import Mode, Node, Part, Pool, Problem, Task
 
 SLOTS: Final = 168
 OVERLOAD: Final = 3
-_HOUR_MICROS: Final = 2 * 10**6
 _POOLS: Final = (
     # name, vendor, GPUs, speed in percent of the reference model
     ("a100-east", "nvidia", 1600, 100),
@@ -21,23 +21,32 @@ _POOLS: Final = (
     ("mi250x", "amd", 1200, 110),
     ("mi300x", "amd", 768, 230),
 )
+_DURATIONS: Final = tuple(job.duration for job in jobs())
 _GANGS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
-_RATES: Final = (800, 400, 200, 100)
-"""Worth of a reference device-hour by priority, in percent of `_HOUR_MICROS`."""
+_PRIORITIES: Final = (0, 1, 1, 2, 2, 2, 3, 3)
+_RATES_MICROS: Final = (40_000_000, 12_000_000, 4_000_000, 1_000_000)
+"""Worth of a reference device-hour by priority: what a Policy has by default."""
+_DELAY: Final = 2_400
+_LATE: Final = 20
+"""A job loses these parts of its worth an hour: 1 % a day from its submission, and 5 % an hour once it is due."""
 
 
 def overload(tasks: int, seed: int = 1) -> Problem:
     """Generate `tasks` jobs on 8 pools (one node each) over a week: gangs of 1 to 128, one vendor or both, soft due
     times.
 
-    A job runs at 75 to 125 percent of a model's speed, on each model at another, as real programs do.
+    What could be drawn in many ways is drawn once, from first principles, and not from what is solved well. How long
+    jobs run is drawn from the real jobs of the Philly week, scaled until they ask for `OVERLOAD` times the pools: its
+    long tail stays. Gangs are powers of two, each as often: fewer large ones would need jobs longer than the week to
+    ask for that much. Few jobs are urgent. Worth, delay and lateness are a Policy's defaults. A job runs at 75 to 125
+    percent of a model's speed, on each model at another, as real programs do.
     """
     dice = Random(seed)
     drawn = [_draw(dice) for _ in range(tasks)]
     supply = sum(gpus * speed for _, _, gpus, speed in _POOLS) * SLOTS * OVERLOAD
     demand = sum(gang * hours for gang, hours, _ in drawn) * 100
     made = tuple(
-        _task(dice, number, gang, max(1, hours * supply // demand), vendors)
+        _task(dice, number, gang, max(1, (2 * hours * supply + demand) // (2 * demand)), vendors)
         for number, (gang, hours, vendors) in enumerate(drawn)
     )
     pools = tuple(
@@ -48,14 +57,14 @@ def overload(tasks: int, seed: int = 1) -> Problem:
 
 def _draw(dice: Random) -> tuple[int, int, tuple[str, ...]]:
     """Gang, hours on the reference model before scaling, and vendors."""
-    hours = 2 ** dice.randrange(1, 7) * dice.randrange(50, 100)
+    hours = dice.choice(_DURATIONS)
     vendors = (("nvidia",), ("nvidia",), ("amd",), ("nvidia", "amd"), ("nvidia", "amd"))[dice.randrange(5)]
     return dice.choice(_GANGS), hours, vendors
 
 
 def _task(dice: Random, number: int, gang: int, hours: int, vendors: tuple[str, ...]) -> Task:
-    priority = dice.choice((0, 1, 1, 2, 2, 2, 3, 3))
-    worth = gang * hours * _HOUR_MICROS * _RATES[priority] // 100
+    priority = dice.choice(_PRIORITIES)
+    worth = gang * hours * _RATES_MICROS[priority]
     earliest = max(0, dice.randrange(-SLOTS // 2, SLOTS * 3 // 4))
     shortest = -(-hours * 100 // 260)
     due = earliest + shortest * dice.randrange(2, 6) if dice.randrange(2) else None
@@ -69,9 +78,9 @@ def _task(dice: Random, number: int, gang: int, hours: int, vendors: tuple[str, 
         modes=modes,
         worth_micros=worth,
         since=earliest,
-        delay_micros=worth // 1000,
+        delay_micros=worth // _DELAY,
         due=due,
-        late_micros=worth // 100,
+        late_micros=worth // _LATE,
         earliest=earliest,
         priority=priority,
     )

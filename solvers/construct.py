@@ -13,12 +13,16 @@ from solvers.columns import (
     EARLIEST,
     FIRST,
     IDEAL,
+    KIND,
     LAST,
     MERIT,
     MODE_AT,
     MODE_END,
     NOW,
     OPEN,
+    OWN,
+    SCALE,
+    START,
     STAYS,
     WAS_MODE,
     WAS_START,
@@ -54,6 +58,18 @@ def orders_of(market: Market, quoted: Quote, guide: Guide) -> tuple[Ints, ...]:
         (number, -size),
     )
     return tuple(np.lexsort(key).astype(np.int64) for key in keys)
+
+
+def regrets(a: Arrays, st: State, guide: Guide) -> Ints:
+    """Give by task how many micros less it brings after prices than its best column would, 0 for what none suits."""
+    placed = st.task[:, NOW] >= 0
+    mode, start = np.where(placed, st.task[:, NOW], 0), np.where(placed, st.task[:, START + NOW], 0)
+    best = np.maximum(guide.task[:, MERIT], 0)
+    if not placed.any():
+        return best
+    kind, end = a.mode[mode, KIND], np.minimum(a.slots, start + a.mode[mode, DURATION])
+    brought = st.task[:, OWN] - a.mode[mode, SCALE] * (guide.prices[kind, end] - guide.prices[kind, start])
+    return np.where(placed, np.maximum(best - brought, 0), best)
 
 
 def clear(a: Arrays, st: State) -> None:

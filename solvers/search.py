@@ -17,6 +17,7 @@ from solvers.columns import (
     COUNT,
     DIFFERS,
     DURATION,
+    FAR,
     FIRST,
     FIRST_NODE,
     LAST,
@@ -35,7 +36,7 @@ from solvers.columns import (
     WAS_MODE,
     WORK,
 )
-from solvers.construct import SHARES, clear, orders_of, restore_previous, schedule, start_over
+from solvers.construct import SHARES, clear, orders_of, regrets, restore_previous, schedule, start_over
 from solvers.guide import guide_of
 from solvers.improve import keep_best, play, restart_from_best, sample_losses
 from solvers.insertion import Guide
@@ -56,6 +57,10 @@ _SEED: Final = 20_171_016
 _LP_GROUPS: Final = 800
 _LP_CELLS: Final = 20_000
 """The largest linear relaxation that is closed, in groups of tasks and in slots times price kinds."""
+
+_TURNS: Final = 100
+_TURNS_PART: Final = 8
+"""How often a whole schedule is made in an order learnt from the last one, within this part of the work."""
 
 _HEAT_PERCENT: Final = 25
 """How hot ruin and recreate begins, in percent of what a lightly bad round loses."""
@@ -160,9 +165,20 @@ class Search:
                     return
                 self._build(order, share)
 
+    def _take_turns(self, units: int, ask: Ask) -> None:
+        """Schedule by merit again and again, each time moving up whoever lost by its place in the order."""
+        until = self.state.tally[WORK] + units * MILLION // _TURNS_PART
+        claim = self._guide.task[:, MERIT].copy()
+        for _ in range(_TURNS):
+            if self.state.tally[WORK] >= until or ask("construct", self._value, self._bound):
+                return
+            self._build(np.argsort(-claim, kind="stable").astype(np.int64), SHARES[0])
+            claim = np.minimum(claim + regrets(self._a, self.state, self._guide), FAR)
+
     def improve(self, units: int, ask: Ask) -> None:
-        """Ruin and recreate from the best plan, cooling down."""
+        """Schedule in learnt orders, then ruin and recreate from the best plan, cooling down."""
         st, a = self.state, self._a
+        self._take_turns(units, ask)
         restart_from_best(a, st)
         losses = np.zeros(400, dtype=np.int64)
         sample_losses(a, st, self._guide, losses, 0)

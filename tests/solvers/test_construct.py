@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solvers.arrays import tables_of
-from solvers.columns import BEST, NOW, SEAT_AT, START
-from solvers.construct import orders_of, restore_previous, schedule, start_over
+from solvers.columns import BEST, MERIT, NOW, SEAT_AT, START
+from solvers.construct import orders_of, regrets, restore_previous, schedule, start_over
 from solvers.guide import guide_of
 from solvers.occupancy import State, empty_state
 from solvers.prices import Market, Quote, free_prices, market_of, quote
@@ -47,6 +47,17 @@ def test_a_limit_and_a_budget_hold_back_what_the_nodes_would_take() -> None:
     assert _starts(a_problem(*limited, rows=(a_row((1,) * 8),))) == [0, 2]
     paid = tuple(a_task(a_mode(1, cash_micros=10), budgets=(0,)) for _ in range(2))
     assert _starts(a_problem(*paid, budgets=(a_budget(39),))) == [0, -1]
+
+
+def test_regret_is_what_a_task_brings_less_than_in_its_best_column() -> None:
+    tasks = (a_task(delay_micros=3), a_task(delay_micros=3), a_task(deadline=2), replace(a_task(), modes=()))
+    market, quoted, state = _opened(a_problem(*tasks))
+    a, guide = market.tables.arrays, guide_of(market, quoted)
+    best = [int(merit) for merit in guide.task[:3, MERIT]]
+    assert regrets(a, state, guide).tolist() == [*best, 0]
+    schedule(a, state, guide, np.arange(4, dtype=np.int64), 0)
+    assert [int(start) for start in state.task[:, START + NOW]][:2] == [0, 2]
+    assert regrets(a, state, guide).tolist() == [0, 3 * 2, best[2], 0]
 
 
 def test_every_order_holds_every_task_once() -> None:
