@@ -16,8 +16,8 @@ from planner.diagnostics import PlannerError, printable
 from planner.exits import MEANINGS, Exit
 
 VERBS: Final = (
-    "validate", "plan", "show", "diff", "render", "apply", "explain", "drift", "report", "init", "discover", "import",
-    "schema", "migrate",
+    "validate", "plan", "show", "diff", "render", "apply", "explain", "whatif", "drift", "report", "init",
+    "discover", "import", "schema", "migrate",
 )  # fmt: skip
 """The verbs in the order of help; each is `command` of the module of its name in `planner.commands`.
 

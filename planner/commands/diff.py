@@ -108,7 +108,7 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
         medium = None if form == "markdown" else console.medium(full=full)
         _tell_owners(changes, second, after, specs, medium=medium, colour=colour)
     else:
-        _show(changes, edited, (before, after), form, full, colour)
+        show(changes, edited, (before, after), form, full, colour)
     codes = [Exit.CHANGES] if detailed_exitcode and (changes.any or edited.any) else []
     if cut or cut_too:
         console.err("interrupted: the best plans so far were compared\n")
@@ -140,7 +140,8 @@ def _plan(side: Side, wish: Wish, previous: Plan | None) -> tuple[Plan, bool]:
     return planning.recorded(side.given, wish, previous)
 
 
-def _show(changes: Changes, edited: Edits, plans: tuple[Plan, Plan], form: str, full: bool, colour: str) -> None:
+def show(changes: Changes, edited: Edits, plans: tuple[Plan, Plan], form: str, full: bool, colour: str) -> None:
+    """Show what differs in one of its forms."""
     from planner.report import comment
     from planner.report.difference import difference_page
     from planner.report.edits import files_blocks, specs_blocks
