@@ -42,8 +42,8 @@ class _Wanted:
     options=(
         click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
         click.option(
-            "--from", "source", type=click.Choice(["kubernetes", "slurm"]),
-            help="Read a cluster by its own commands, or from FILES that hold their output.",
+            "--from", "source", type=click.Choice(["kubernetes", "slurm", "compose"]),
+            help="Read a cluster by its own commands, or from FILES that hold their output; of compose this host.",
         ),
         click.option("--merge", is_flag=True, help="Join the hosts told by FILES, the JSON output of each."),
         click.option(
@@ -105,12 +105,12 @@ def _cluster(files: tuple[Path, ...], merge: bool, node: str, form: str, colour:
     from planner.commands.metering import Meters
 
     meters = Meters(prometheus=wanted.pop("prometheus"), window=wanted.pop("window"), files=wanted.pop("usage"))
-    if merge or node or wanted.pop("back_end") or form == "json":
-        raise click.UsageError("--from reads a cluster; leave out --merge, --node, --backend and --format json")
+    if merge or wanted.pop("back_end") or form == "json":
+        raise click.UsageError("--from reads a cluster; leave out --merge, --backend and --format json")
     if wanted["check"] and wanted["target"] is None and wanted["teams"] is None:
         raise click.UsageError("--check needs --write FILE or --teams FILE: the file to compare with")
     _require_name(wanted["name"])
-    return cluster(ClusterWish(files=files, colour=colour, meters=meters, **wanted))
+    return cluster(ClusterWish(files=files, node=node, colour=colour, meters=meters, **wanted))
 
 
 def _host_goal(

@@ -32,6 +32,7 @@ class ClusterWish:
     source: str
     files: tuple[Path, ...]
     name: str
+    node: str
     target: Path | None
     teams: Path | None
     snapshot: Path | None
@@ -84,12 +85,13 @@ def moment(wish: ClusterWish) -> int:
 def _facts(wish: ClusterWish, models: Models, taken_at: int) -> ClusterFacts:
     from planner.commands.texts import text_of_file
     from planner.discovery.backends import BACK_ENDS
-    from planner.discovery.running import outputs
 
     back_end = BACK_ENDS[wish.source]
     if wish.files:
         return back_end.read(tuple(map(text_of_file, wish.files)), models, taken_at)
-    texts, failed = outputs(back_end.commands, back_end.absent)
+    if wish.node and not back_end.is_a_host:
+        raise UsageError("--node names the host at hand; a cluster tells the names of its nodes")
+    texts, failed = back_end.look(wish.node)
     facts = back_end.read(texts, models, taken_at)
     return replace(facts, untold=(*failed, *facts.untold))
 

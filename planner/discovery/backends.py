@@ -1,4 +1,4 @@
-"""The back ends that a cluster is read from: the commands that are run, and what reads their output."""
+"""The back ends that a cluster is read from: how each is looked at, and what reads what was seen."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from planner.discovery.compose import look as compose_host
+from planner.discovery.compose import read as compose
 from planner.discovery.found import ClusterFacts, Text
 from planner.discovery.kubernetes import read as kubernetes
 from planner.discovery.models import Models
+from planner.discovery.running import outputs
 from planner.discovery.slurm import read as slurm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackEnd:
-    """Read-only commands, the first of which must work, and the reader of what they print, in any order.
+    """`look` gives what read-only commands print, and sentences on those that failed; `read` reads it, in any order.
 
-    `absent` is how a command says that the cluster has no such thing.
+    `look` takes the name of the host at hand, which only `is_a_host` needs: there it is the host that is looked at.
     """
 
-    commands: tuple[tuple[str, ...], ...]
+    look: Callable[[str], tuple[tuple[Text, ...], tuple[str, ...]]]
     read: Callable[[Iterable[Text], Models, int], ClusterFacts]
-    absent: str = ""
+    is_a_host: bool = False
 
 
 BACK_ENDS: Final[Mapping[str, BackEnd]] = MappingProxyType({
-    "kubernetes": BackEnd(commands=kubernetes.COMMANDS, read=kubernetes.read, absent=kubernetes.ABSENT),
-    "slurm": BackEnd(commands=slurm.COMMANDS, read=slurm.read),
+    "kubernetes": BackEnd(look=lambda _: outputs(kubernetes.COMMANDS, kubernetes.ABSENT), read=kubernetes.read),
+    "slurm": BackEnd(look=lambda _: outputs(slurm.COMMANDS), read=slurm.read),
+    "compose": BackEnd(look=compose_host.look, read=compose.read, is_a_host=True),
 })  # fmt: skip
