@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,11 +17,12 @@ _BORROWED: Final = "-borrowed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """Teams and what they may use; `untold` names limits that specs cannot say."""
+    """Teams and what they may use; `untold` names limits that specs cannot say, `qos` who may use which QOS."""
 
     tenants: tuple[Tenant, ...] = ()
     allowances: tuple[Allowance, ...] = ()
     untold: tuple[str, ...] = ()
+    qos: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def accounts(text: str, models: Models, devices: dict[str, int]) -> Accounts:
@@ -42,7 +43,15 @@ def accounts(text: str, models: Models, devices: dict[str, int]) -> Accounts:
         tenants=tuple(_tenant(row, rows) for row in sorted(own, key=lambda row: row["Account"])),
         allowances=_with_borrowing(held, rows, pairs, models),
         untold=(*untold, *overbooked),
+        qos=tuple(_users_of_qos(own)),
     )
+
+
+def _users_of_qos(own: Sequence[dict[str, str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The accounts that may use each QOS, by its name."""
+    named = {row["Account"]: set(stated(row.get("QOS")).split(",")) - {""} for row in own}
+    for name in sorted(set().union(*named.values())):
+        yield name, tuple(sorted(account for account, names in named.items() if name in names))
 
 
 def _pairs(rows: Iterable[dict[str, str]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from planner.diagnostics import UsageError
 from planner.discovery.facts import HostFacts
 from planner.discovery.found import ClusterFacts, Text
 from planner.discovery.models import Models
+from planner.discovery.slurm import qos
 from planner.discovery.slurm.accounts import accounts
 from planner.discovery.slurm.history import BEGINNING, COMMAND, history
 from planner.discovery.slurm.jobs import Queue, queue
@@ -21,6 +22,7 @@ COMMANDS: Final = (
     ("scontrol", "show", "topology", "-o"),
     ("scontrol", "show", "reservation", "-o"),
     ("sacctmgr", "-P", "show", "assoc", "format=cluster,account,user,parentname,share,grptres,qos"),
+    qos.COMMAND,
     ("squeue", "--json"),
     COMMAND,
 )
@@ -33,6 +35,7 @@ _BEGINNINGS: Final = (
     ("ReservationName=", "reservation"),
     ("Cluster|Account|", "accounts"),
     (BEGINNING, "history"),
+    (qos.BEGINNING, "qos"),
     ("{", "jobs"),
 )
 _EMPTY: Final = re.compile(r"No (?:reservations|topology information|nodes|partitions)\b.*|", re.IGNORECASE)
@@ -49,6 +52,7 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
     joined = {kind: "\n".join(_decoded(each) for each in mine) for kind, mine in by_kind.items()}
     stock = inventory(joined, models, taken_at)
     teams = accounts(joined.get("accounts", ""), models, _counted(stock.hosts))
+    limits = qos.qos_limits(joined.get("qos", ""), dict(teams.qos), models)
     jobs = [queue(each.name, each.data) for each in by_kind.get("jobs", ())]
     ended = [*(one for each in jobs for one in each.ended), *history(joined.get("history", "")).ended]
     return ClusterFacts(
@@ -56,12 +60,12 @@ def read(texts: Iterable[Text], models: Models, taken_at: int) -> ClusterFacts:
         version=_version(jobs, joined["node"]),
         hosts=stock.hosts,
         tenants=teams.tenants,
-        allowances=teams.allowances,
+        allowances=qos.narrowed(teams.allowances, limits.allowances),
         uses=tuple(use for each in jobs for use in each.uses),
         ended=tuple(dict.fromkeys(ended)),
         broken=stock.broken,
         waiting=sum(each.waiting for each in jobs),
-        untold=(*stock.untold, *teams.untold, *(sentence for each in jobs for sentence in each.untold)),
+        untold=(*stock.untold, *teams.untold, *limits.untold, *(sentence for each in jobs for sentence in each.untold)),
     )
 
 

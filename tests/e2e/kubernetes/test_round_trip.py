@@ -109,7 +109,8 @@ def discovered(cluster: Cluster, folder: Path, made: Planned) -> Found:
     specs, theirs, shot, lock = (folder / name for name in ("specs", "theirs", "s.yaml", "plan.lock.json"))
     specs.mkdir()
     told, env = ("discover", "--from", "kubernetes", "--name", "lab"), environment(cluster)
-    planner(*told, "--write", specs / "c.yaml", "--teams", specs / "t.yaml", env=env, cwd=folder)
+    said = planner(*told, "--write", specs / "c.yaml", "--teams", specs / "t.yaml", env=env, cwd=folder)
+    assert "what it would tell is missing" not in said, said
     found = loaded(specs)
     planner("import", "--from", "kubernetes", "--specs", specs, "--out", theirs, env=env, cwd=folder)
     for at, job in enumerate(JOBS):

@@ -74,7 +74,8 @@ def found(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Found:
     specs = folder / "specs"
     specs.mkdir()
     told = ("discover", "--from", "slurm", "--name", scenarios.CLUSTER, "--model", f"a100={A100}")
-    planner(*told, "--write", specs / "c.yaml", "--teams", specs / "t.yaml", env=site.environment, cwd=folder)
+    said = planner(*told, "--write", specs / "c.yaml", "--teams", specs / "t.yaml", env=site.environment, cwd=folder)
+    assert "what it would tell is missing" not in said, said
     found = loaded(specs)
     planner(
         "import", "--from", "slurm", "--specs", specs, "--out", folder / "imported", env=site.environment, cwd=folder
