@@ -11,13 +11,13 @@ from planner.discovery.models import Models
 from planner.discovery.slurm.records import number, stated, tres
 
 COMMAND: Final = (
-    "sacctmgr", "-P", "show", "qos", "format=name,grptres,grptresmins,maxtrespa,maxtrespu,maxtrespj,maxwall",
+    "sacctmgr", "-P", "show", "qos", "format=name,grptres,grptresmins,maxtrespa,maxtrespu,maxtres,maxwall",
 )  # fmt: skip
 BEGINNING: Final = "Name|GrpTRES|"
 _GPU: Final = "gres/gpu"
 _GROUP: Final = "GrpTRES"
 _PER_ACCOUNT: Final = "MaxTRESPA"
-_OTHERS: Final = ("GrpTRESMins", "MaxTRESPU", "MaxTRES", "MaxTRESPJ", "MaxWall")
+_OTHERS: Final = ("GrpTRESMins", "MaxTRESPU", "MaxTRES", "MaxWall")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
