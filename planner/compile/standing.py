@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.specset.guarantees import Claim, own_parts, shortages
+from planner.specset.guarantees import affordable
 from planner.specset.quota_terms import Slots, Terms, terms_by_slot
-from planner.units import shared
 
 if TYPE_CHECKING:
     from planner.compile.horizon import Horizon
     from planner.compile.quotas import Cell, Quotas
+    from planner.specset.guarantees import Claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def holdings(known: Quotas, capacity: Mapping[Cell, Sequence[int]], horizon: Hor
 
 def _holdings(claims: Sequence[Claim], terms: Sequence[Terms], capacity: Sequence[int]) -> list[Holding]:
     named = {claim.name: each for claim, each in zip(claims, terms, strict=True)}
-    parts = _affordable(claims, {name: each.guaranteed for name, each in named.items()}, capacity)
+    parts = affordable(claims, {name: each.guaranteed for name, each in named.items()}, capacity)
     reserved = {name: min(each.unplanned, parts[name]) for name, each in named.items()}
     made: list[Holding] = []
     for claim, each in zip(claims, terms, strict=True):
@@ -91,21 +91,3 @@ def _holdings(claims: Sequence[Claim], terms: Sequence[Terms], capacity: Sequenc
             )
         )
     return made
-
-
-def _affordable(claims: Sequence[Claim], amounts: Mapping[str, int], capacity: Sequence[int]) -> dict[str, int]:
-    """Every quota's own part; of those that exceed what they cover together each keeps its share of that."""
-    parts = own_parts(claims, amounts)
-    alone = [Claim(name=claim.name, line=(claim.name,), covers=claim.covers) for claim in claims]
-    while short := _first_shortage(alone, parts, capacity):
-        names, available = short
-        parts |= dict(zip(names, shared(available, [parts[name] for name in names]), strict=True))
-    return parts
-
-
-def _first_shortage(
-    claims: Sequence[Claim], parts: Mapping[str, int], capacity: Sequence[int]
-) -> tuple[tuple[str, ...], int] | None:
-    for short in shortages(claims, parts, capacity):
-        return short.claims, short.available
-    return None

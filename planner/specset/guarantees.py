@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.units import shared
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -75,6 +77,17 @@ def above_parent(claims: Sequence[Claim], amounts: Mapping[str, int]) -> Iterato
         total = sum(parts[other.name] for other in below)
         if total > amounts[claim.name]:
             yield claim.name, tuple(other.name for other in below if amounts[other.name]), total
+
+
+def affordable(claims: Sequence[Claim], amounts: Mapping[str, int], capacity: Sequence[int]) -> dict[str, int]:
+    """Every claim's own part; those that exceed what they cover together are cut in proportion to their size."""
+    parts = own_parts(claims, amounts)
+    alone = [Claim(name=claim.name, line=(claim.name,), covers=claim.covers) for claim in claims]
+    while found := shortages(alone, parts, capacity):
+        short = found[0]
+        given = shared(short.available, [parts[name] for name in short.claims])
+        parts |= dict(zip(short.claims, given, strict=True))
+    return parts
 
 
 def shortages(claims: Sequence[Claim], amounts: Mapping[str, int], capacity: Sequence[int]) -> tuple[Shortage, ...]:

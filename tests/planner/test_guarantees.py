@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.specset.guarantees import Claim, above_parent, own_parts, shortages
+from planner.specset.guarantees import Claim, above, above_parent, affordable, own_parts, shortages
 
 
 def a_claim(name: str, *covers: int, line: tuple[str, ...] = ()) -> Claim:
@@ -68,6 +68,44 @@ def test_a_grandchild_counts_once_in_the_grandparent() -> None:
     )
     assert own_parts(claims, {"top": 10, "middle": 8, "low": 5}) == {"top": 2, "middle": 3, "low": 5}
     assert list(above_parent(claims, {"top": 10, "middle": 8, "low": 5})) == []
+
+
+def test_what_is_left_is_divided_in_proportion() -> None:
+    claims = (a_claim("a", 0), a_claim("b", 0), a_claim("c", 1))
+    assert affordable(claims, {"a": 10, "b": 6, "c": 4}, [8, 4]) == {"a": 5, "b": 3, "c": 4}
+    assert affordable(claims, {"a": 10, "b": 6, "c": 4}, [16, 4]) == {"a": 10, "b": 6, "c": 4}
+
+
+def test_the_parts_of_a_tree_are_cut_alike() -> None:
+    claims = (a_claim("top", 0, line=("t",)), a_claim("low", 0, line=("l", "t")), a_claim("other", 0))
+    assert affordable(claims, {"top": 12, "low": 8, "other": 4}, [8]) == {"top": 2, "low": 4, "other": 2}
+
+
+def test_the_claim_above_is_the_narrowest_of_the_nearest_team_that_covers_all() -> None:
+    claims = (
+        a_claim("wide", 0, 1, 2, line=("p",)),
+        a_claim("narrow", 0, 1, line=("p",)),
+        a_claim("low", 0, 1, line=("c", "p")),
+        a_claim("broad", 0, 2, line=("c", "p")),
+        a_claim("stray", 3, line=("c", "p")),
+    )
+    assert above(claims) == {"wide": None, "narrow": None, "low": "narrow", "broad": "wide", "stray": None}
+
+
+WISHES = st.lists(st.tuples(st.sets(st.integers(0, 3), min_size=1), st.integers(0, 8)), min_size=1, max_size=5)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=4), WISHES)
+def test_what_is_cut_fits_and_nothing_is_cut_that_fits(capacity: list[int], wishes: list[tuple[set[int], int]]) -> None:
+    claims = tuple(
+        a_claim(f"c{number}", *(index % len(capacity) for index in covers)) for number, (covers, _) in enumerate(wishes)
+    )
+    amounts = {f"c{number}": amount for number, (_, amount) in enumerate(wishes)}
+    cut = affordable(claims, amounts, capacity)
+    assert shortages(claims, cut, capacity) == ()
+    assert all(0 <= cut[name] <= amount for name, amount in amounts.items())
+    short = {name for each in shortages(claims, amounts, capacity) for name in each.claims}
+    assert short or cut == amounts
 
 
 @given(

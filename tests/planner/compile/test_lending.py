@@ -6,7 +6,7 @@ import pytest
 
 from planner.diagnostics import SpecError
 from planner.plan import Plan
-from tests.builders import Document, a_cluster, a_job, a_quota, a_team, compile_specs, planned
+from tests.builders import Document, a_cluster, a_job, a_pool, a_quota, a_team, compile_specs, planned
 
 
 def jobs(team: str, number: int, priority: str = "P2", **fields: object) -> list[Document]:
@@ -22,7 +22,7 @@ def most_used(plan: Plan, team: str) -> int:
     return sum(each.gpus for each in plan.placements if each.team == team)
 
 
-def figures(plan: Plan, quota: str) -> list[tuple[int, int, int, int, int]]:
+def figures(plan: Plan, quota: str) -> list[tuple[int | str, ...]]:
     """Guaranteed, used, borrowed, lent and reclaimable, window by window."""
     (found,) = (each for each in plan.quota if each.quota == quota)
     return [(each.guaranteed, each.used, each.borrowed, each.lent, each.reclaimable) for each in found.windows]
@@ -139,3 +139,14 @@ def test_work_that_may_not_be_interrupted_stays_inside_its_own_part() -> None:
     plan = planned(a_cluster(), *tree, *jobs("robots", 8, preemptible=False), *jobs("vision", 8, preemptible=False))
     assert most_used(plan, "robots") == 2
     assert most_used(plan, "vision") == 3
+
+
+@pytest.mark.parametrize(("lend", "halves", "lent"), [(0, 6, 0), (1, 8, 1), (2, 9, "3/2")])
+def test_halves_of_devices_count_exactly(lend: int, halves: int, lent: int | str) -> None:
+    """Of five devices two are guaranteed to an owner who uses a half: the rest of them is lent by the half too."""
+    pool = a_pool(count=5, sharing={"by": "hami", "units": 2})
+    owner = a_job("own", team="a", gpus="1/2", duration="24h", priority="P1")
+    others = [a_job(f"b{at}", team="b", gpus="1/2", duration="24h") for at in range(12)]
+    plan = planned(a_cluster(pool), a_quota("qa", "a", 2, lend=lend), a_quota("qb", "b"), owner, *others)
+    assert sum(each.team == "b" for each in plan.placements) == halves
+    assert figures(plan, "qa") == [(2, "1/2", 0, lent, lent)]
