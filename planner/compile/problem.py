@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -90,6 +90,7 @@ def compiled(
     works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
+    works = tuple(_waiting(works, start, horizon))
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
     cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
     seen = running.with_strays(seen, works, specset.services)
@@ -131,6 +132,12 @@ def _wishes(specset: SpecSet, grounds: Grounds) -> Iterator[Wish]:
     for job in specset.jobs:
         every = wishes(job, grounds.facts, grounds.catalog)
         yield from (wish for _ in _addresses(job) for wish in every)
+
+
+def _waiting(works: Iterable[Work], start: int, horizon: Horizon) -> Iterator[Work]:
+    """What waits since the start waits since the first slot, so that a plan made again from that slot is the same."""
+    for work in works:
+        yield replace(work, submitted=horizon.start) if work.submitted == start else work
 
 
 def _held(work: Work, mode: int | None) -> Work:

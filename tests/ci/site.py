@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from planner.apply.recording import Recording
+from planner.cli import main
+from planner.exits import Exit
 from tests.ci.forge import Kept
 from tests.ci.runner import ROOT, Forge, Ran, ran
 from tests.planner.commands.conftest import FLEET, job
@@ -23,19 +26,32 @@ def a_job(name: str, **fields: Any) -> str:
     return job(name, **fields).removeprefix("---\n")
 
 
+def an_example(here: Path) -> None:
+    """Two nodes and a job, with the workflows as this repository has them."""
+    shutil.copytree(ROOT / ".github", here / ".github")
+    shutil.copy(ROOT / "action.yml", here)
+    (here / "specs").mkdir()
+    (here / "specs" / "fleet.yaml").write_text(FLEET + 'owners: ["@acme/vision"]\n')
+    (here / "specs" / "jobs.yaml").write_text(a_job("a"))
+
+
+def initialised(here: Path) -> None:
+    """What `planner init` makes for two nodes."""
+    asked = ("--gpus", "h100-sxm5-80gb:8", "--nodes", "h100-[001-002]", "--team", "vision", "--platform", "@acme/ops")
+    assert main(["init", str(here), *asked]) == Exit.OK
+
+
 class Site:
     """A repository of a fleet on a forge, and the clone of somebody who works there."""
 
-    def __init__(self, root: Path, **variables: str) -> None:
+    def __init__(self, root: Path, begin: Callable[[Path], None] = an_example, **variables: str) -> None:
         self.root, self.here = root, repository(root / "clone")
         record = f"--record {root / 'fleet'}"
         self.forge = Forge(root=root, variables={"PLANNER_APPLY": "true", "PLANNER_BACKEND": record, **variables})
         self.kept, self.fleet = Kept(root=self.forge.kept), Recording(root=root / "fleet")
         self.clock(MIDNIGHT - 600)
-        for name in (".github", "action.yml"):
-            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, self.here / name)
-        fleet = FLEET + 'owners: ["@acme/vision"]\n'
-        commit(self.here, "Begin", hour=0, specs__fleet=fleet, specs__jobs=a_job("a"))
+        begin(self.here)
+        commit(self.here, "Begin", hour=0)
         git(root, "clone", "--quiet", "--bare", "clone", "origin.git")
         git(self.here, "remote", "add", "origin", str(self.forge.origin))
 

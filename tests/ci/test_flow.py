@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.ci.runner import condition, ran
-from tests.ci.site import LOOK, MIDNIGHT, Site, a_job
+from tests.ci.site import LOOK, MIDNIGHT, Site, a_job, initialised
 from tests.e2e.labs.requirements import program
 from tests.planner.commands.conftest import FLEET
 from tests.planner.repositories import commit, git
@@ -49,6 +49,17 @@ def test_what_was_reviewed_is_applied_once_it_is_merged(site: Site) -> None:
     done = site.merged(again, hour=10)
     assert done.succeeded, done.log
     assert site.jobs() == {"a", "b", "c"}
+
+
+def test_a_repository_that_init_made_applies_its_first_change_by_its_own_workflows(tmp_path: Path) -> None:
+    site = Site(tmp_path, initialised, PLANNER_DISCOVER=LOOK)
+    looked = ran(site.forge, "advance", site.main)
+    assert looked.succeeded, looked.log
+    pull = reviewed(site, specs__jobs__vision__more=a_job("b"))
+    done = site.merged(pull, hour=9)
+    assert done.succeeded, done.log
+    assert site.jobs() == {"hello", "b"}
+    assert f'"digest":"{site.applied()}"' in site.comments()[0]
 
 
 def test_what_changed_since_the_review_is_not_applied_but_asked_for_anew(site: Site) -> None:

@@ -54,6 +54,13 @@ def test_the_start_is_rounded_up_to_a_slot() -> None:
     assert plan.placements[0].start == "2026-12-05T11:00:00Z"
 
 
+def test_a_plan_made_again_from_its_first_slot_is_the_same() -> None:
+    plan = planned(a_cluster(), a_job(), start=AT)
+    assert plan.placements[0].submitted == plan.inputs.start
+    again = planned(a_cluster(), a_job(), start=parse_time(plan.inputs.start, "UTC"))
+    assert again.digest == plan.digest
+
+
 def test_the_lock_reads_back_as_the_same_plan() -> None:
     plan = planned(a_cluster(), a_job(), a_job("other", gpus=4))
     assert from_json(to_json(plan)) == plan
