@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from planner import lockfile
 from planner.apply import lease, recording
 from planner.apply.backend import BackendError
-from planner.cli import VERBS, main
+from planner.cli import VERBS, main, planner_group
 from planner.commands import inputs
 from planner.exits import Exit
 from tests.planner.commands.conftest import FLEET, PLAN, job
@@ -195,3 +198,38 @@ def test_every_verb_and_every_code_is_in_the_table() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_ends_with_64_for_a_flag_that_it_has_not(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main((verb, "--no-such-flag")) == Exit.USAGE
+
+
+DOCUMENTS: tuple[tuple[str, ...], ...] = (
+    ("validate",),
+    ("diff", "plan.lock.json", "less.lock.json"),
+    ("drift", "--record", "fleet", "--at", AT, "--snapshot", "0h.yaml"),
+    ("report", "plan.lock.json"),
+    ("explain", "vision/a"),
+    ("show", "catalog"),
+)
+GUIDE = (Path(__file__).parent.parent.parent / "docs" / "json.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("arguments", DOCUMENTS, ids=lambda words: str(words[0]))
+def test_a_document_for_programs_has_the_keys_that_are_documented(
+    arguments: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main((*arguments, "--format", "json")) == Exit.OK
+    found = json.loads(capsys.readouterr().out)
+    row = next(line for line in GUIDE.splitlines() if line.startswith(f"| `planner {arguments[0]}"))
+    if arguments[0] == "show":
+        row = next(line for line in GUIDE.splitlines() if line.startswith("| `planner show catalog"))
+    documented, _, more = row.split("|")[2].partition(";")
+    keys, extra = (set(re.findall(r"`([a-z_]+)`", text)) for text in (documented, more))
+    assert found.pop("format_version") == "1.0"
+    assert keys <= found.keys() <= keys | extra
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_that_speaks_json_is_documented(verb: str) -> None:
+    command = planner_group.get_command(click.Context(planner_group), verb)
+    assert command is not None
+    forms = next((option.metavar or "" for option in command.params if option.name == "form"), "")
+    speaks = "json" in forms and verb not in ("plan", "discover")
+    assert (f"| `planner {verb} " in GUIDE) is speaks
