@@ -21,6 +21,7 @@ from planner.compile.ask import Wish, timing
 from planner.compile.candidate import eligible
 from planner.compile.fleet import Cell, in_common_units, is_whole
 from planner.compile.site import Site
+from planner.units import ceil_div
 
 if TYPE_CHECKING:
     from planner.catalog import Accelerator, PartitionProfile
@@ -34,7 +35,10 @@ _ENDLESS: Final = Fraction(10**12)
 
 
 class _Demand:
-    """By profile: seconds of work on one partition, the most that one job needs at once, and how many there are."""
+    """By profile: seconds of work on one partition, the most that one job needs at once, and how many there are.
+
+    Work with a narrow window counts as much as if it went on at that rate over the whole horizon.
+    """
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
@@ -50,13 +54,14 @@ class _Demand:
 
 
 def laid_out(
-    pools: tuple[FleetPool, ...], wishes: Iterable[Wish], grounds: Grounds, horizon: int, previous: Plan | None
-) -> tuple[FleetPool, ...]:
-    """The pools with the partitions chosen for the work in `wishes` over so many seconds."""
+    pools: tuple[FleetPool, ...], wishes: Iterable[tuple[Wish, int]], grounds: Grounds, horizon: int,
+    previous: Plan | None,
+) -> tuple[FleetPool, ...]:  # fmt: skip
+    """The pools with the partitions chosen for the work in `wishes`, each with the seconds of its own window."""
     wanted = tuple(wishes)
     kept = _previous(previous)
     return in_common_units(
-        replace(pool, cells=_chosen(pool, _demand(at, pool, wanted, grounds), horizon, kept))
+        replace(pool, cells=_chosen(pool, _demand(at, pool, wanted, grounds, horizon), horizon, kept))
         if pool.pool.partitions.allowed and pool.cells
         else pool
         for at, pool in enumerate(pools)
@@ -71,10 +76,10 @@ def _previous(previous: Plan | None) -> Mapping[tuple[str, str, int], tuple[tupl
     }
 
 
-def _demand(at: int, pool: FleetPool, wishes: Sequence[Wish], grounds: Grounds) -> _Demand:
+def _demand(at: int, pool: FleetPool, wishes: Sequence[tuple[Wish, int]], grounds: Grounds, horizon: int) -> _Demand:
     demand, site = _Demand(), Site(at=at, pool=pool, position=0)
     group = pool.groups[0]
-    for wish in wishes:
+    for wish, room in wishes:
         ask = wish.ask
         named = ask.portion.profile if ask.portion else None
         profile = group.accelerator.partition(named) if named else None
@@ -83,7 +88,8 @@ def _demand(at: int, pool: FleetPool, wishes: Sequence[Wish], grounds: Grounds) 
         if not ask.devices or length is None or elsewhere or not eligible(ask, site, grounds):
             continue
         name = profile.name if profile else WHOLE
-        demand.seconds[name] += ask.devices * length.expected_seconds
+        window = max(length.expected_seconds, min(room, horizon))
+        demand.seconds[name] += ceil_div(ask.devices * length.expected_seconds * horizon, window)
         demand.most[name] = max(demand.most[name], ask.devices)
     return demand
 

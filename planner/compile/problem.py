@@ -82,9 +82,9 @@ def compiled(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
         catalog=specset.catalog, rules=specset.policy.deny,
     )  # fmt: skip
-    asked = tuple(_wishes(specset, grounds))
+    asked = tuple(_wishes(specset, grounds, start))
     pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous)
-    pools = islanded(pools, asked, grounds, _in_use(seen))
+    pools = islanded(pools, [wish for wish, _ in asked], grounds, _in_use(seen))
     grounds = replace(grounds, fleet=pools)
     ended = history(seen)
     works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
@@ -127,11 +127,13 @@ def _in_use(snapshots: Sequence[Snapshot]) -> frozenset[str | None]:
     return frozenset(jobs | {run.pool for shot in snapshots for run in shot.services})
 
 
-def _wishes(specset: SpecSet, grounds: Grounds) -> Iterator[Wish]:
-    """What every job asks for, as often as it has elements."""
+def _wishes(specset: SpecSet, grounds: Grounds, start: int) -> Iterator[tuple[Wish, int]]:
+    """What every job asks for, as often as it has elements, and how many seconds its window leaves it."""
     for job in specset.jobs:
         every = wishes(job, grounds.facts, grounds.catalog)
-        yield from (wish for _ in _addresses(job) for wish in every)
+        end = start + specset.policy.horizon.length.seconds
+        begin, end = max(start, job.window.not_before or start), min(end, job.window.deadline or end)
+        yield from ((wish, max(0, end - begin)) for _ in _addresses(job) for wish in every)
 
 
 def _waiting(works: Iterable[Work], start: int, horizon: Horizon) -> Iterator[Work]:
