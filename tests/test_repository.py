@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from planner import pipeline
@@ -61,3 +64,17 @@ def test_a_template_of_an_issue_asks_for_what_shows_the_fault() -> None:
             assert form["name"]
             assert form["description"]
             assert any(field["validations"]["required"] for field in form["body"])
+
+
+@pytest.mark.parametrize(("surroundings", "code"), [({}, 0), ({"CI": "false"}, 0), ({"CI": "true"}, 1)])
+def test_without_go_workflows_are_not_checked_and_only_on_a_machine_of_somebody_that_is_no_failure(
+    surroundings: dict[str, str], code: int, tmp_path: Path
+) -> None:
+    for name in ("sh", "dirname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    done = subprocess.run(
+        [ROOT / ".ci" / "actionlint" / "run"],
+        env={"PATH": str(tmp_path), **surroundings}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert "actionlint is skipped: it is built with Go, which is not installed" in done.stderr
