@@ -23,6 +23,8 @@ from solvers.columns import (
     LAST,
     MERIT,
     MODE_AT,
+    NODE_AT,
+    NODE_END,
     NOW,
     PART_AT,
     PART_END,
@@ -89,6 +91,12 @@ class Search:
     def columns(self) -> int:
         """How many pairs of mode and start there are."""
         return int(np.maximum(self._a.mode[:, LAST] - self._a.mode[:, FIRST] + 1, 0).sum())
+
+    @property
+    def seats(self) -> int:
+        """How many pairs of a mode's part and a node that it may sit on there are."""
+        parts = (self._a.mode[:, PART_END] - self._a.mode[:, PART_AT]) // PART_WIDTH
+        return int((parts * (self._a.mode[:, NODE_END] - self._a.mode[:, NODE_AT])).sum())
 
     @property
     def _bound(self) -> int:

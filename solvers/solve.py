@@ -31,7 +31,10 @@ UNITS_PER_SECOND: Final = 250
 
 EXACT_TASKS: Final = 60
 EXACT_COLUMNS: Final = 20_000
-"""The largest problem that is given to the exact solver, in tasks and in columns (mode and start)."""
+EXACT_SEATS: Final = 2_500
+"""The largest problem that is given to the exact solver, in tasks, in columns (mode and start), and in seats (part of a
+mode and node that it may sit on).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ def solve(
 
 def _exact(problem: Problem, search: Search, units: int, reporter: _Reporter) -> Solution | None:
     """Solve a small problem exactly from the first plan; None where it is large or the proof takes too long."""
-    if len(problem.tasks) > EXACT_TASKS or search.columns > EXACT_COLUMNS:
+    if len(problem.tasks) > EXACT_TASKS or search.columns > EXACT_COLUMNS or search.seats > EXACT_SEATS:
         return None
     first = search.solution()
     if reporter.ask("exact", first.value_micros, first.bound_micros):
