@@ -125,11 +125,18 @@ def _legal(layout: Sequence[tuple[str, int]], allowed: Sequence[PartitionProfile
 
 
 class _Card:
-    """One device and the partitions it has so far; those it begins with stay where they are."""
+    """One device and the partitions it has so far; those it begins with stay where they are, as far as they are free.
+
+    What is fixed comes first in `layout`, so that it prevails over what the previous plan chose.
+    """
 
     def __init__(self, accelerator: Accelerator, layout: Iterable[tuple[str, int]]) -> None:
         self._accelerator = accelerator
-        self._layout = list(dict.fromkeys(layout))
+        self._layout: list[tuple[str, int]] = []
+        for name, at in layout:
+            profile = accelerator.partition(name)
+            if profile is not None and self._is_free(self._layout, profile, at):
+                self._layout.append((name, at))
         self._added: list[PartitionProfile] = []
 
     @property

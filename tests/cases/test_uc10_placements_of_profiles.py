@@ -95,3 +95,12 @@ def test_a_layout_stays_when_the_work_changes() -> None:
     (after,) = again.layouts
     assert set(before.windows[0].partitions) < set(after.windows[0].partitions)
     assert [each.address for each in again.placements] == ["job/vision/three", "job/vision/two"]
+
+
+def test_what_is_fixed_since_prevails_over_what_was_chosen() -> None:
+    first = planned(a_cluster(a_pool("x", nodes="n1", count=1, partitions=CHOICE)), on("three", "3g.40gb"))
+    (part,) = first.layouts[0].windows[0].partitions
+    fixed = carded(("1g.10gb", part.at + 1), allowed=CHOICE)
+    again = planned(a_cluster(fixed), on("three", "3g.40gb"), previous=first)
+    found = {(each.profile, each.at) for each in again.layouts[0].windows[0].partitions}
+    assert found == {("1g.10gb", part.at + 1), ("3g.40gb", 4 - part.at)}
