@@ -176,6 +176,20 @@ def test_a_plan_that_keeps_every_promise_is_applied_at_once_and_any_other_is_pro
     assert re.search(r"vision/a.* \| \*\*later\*\* \| .*12-01 00:00.* \| .*12-01 02:00", told)
 
 
+def test_a_plan_that_leaves_required_work_out_is_applied_only_where_people_approve_it(site: Site) -> None:
+    crowd = "---\n".join(a_job(name, gpus=16, hours=30, extra="required: true\n") for name in "xyz")
+    git(site.here, "checkout", "--quiet", "--detach", "main")
+    commit(site.here, "Crowd", hour=2, specs__crowd=crowd)
+    git(site.here, "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    proposed = ran(site.forge, "replan", site.main)
+    assert proposed.output("plan", "exit-code") == "4", proposed.log
+    assert proposed.output("promises", "verdict") == "broken"
+    assert not site.fleet.objects()
+    approved = site.approved()
+    assert approved.succeeded, approved.log
+    assert len(site.jobs() & {*"xyz"}) == 2
+
+
 @pytest.mark.parametrize("workflow", ["apply", "advance", "replan", "drift"])
 def test_nothing_reaches_a_fleet_until_the_repository_says_so(workflow: str) -> None:
     assert condition(workflow, {"PLANNER_APPLY": "true"})
