@@ -57,6 +57,28 @@ def identities(cluster: Cluster) -> set[tuple[str, str]]:
     return {(item["metadata"]["name"], item["metadata"]["uid"]) for item in json.loads(text)["items"]}
 
 
+def drifted(cluster: Cluster, backend: Kubernetes, items: tuple[Item, ...]) -> None:
+    """Edit a quota, take a service away and mark a stranger as ours by hand; each is told, then put right."""
+    text = cluster.kubectl("get", "clusterqueues", f"--selector={MARK}={MANAGER}", "--output=json")
+    queue = next(item for item in json.loads(text)["items"] if item["spec"].get("resourceGroups"))
+    name, groups = queue["metadata"]["name"], json.dumps(queue["spec"]["resourceGroups"])
+    resource = queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]
+    edited = json.loads(groups)
+    edited[0]["flavors"][0]["resources"][0]["nominalQuota"] = "7777"
+    for wanted, standing in ((edited, ["changed"]), (json.loads(groups), [])):
+        patch = json.dumps({"spec": {"resourceGroups": wanted}})
+        cluster.kubectl("patch", "clusterqueue", name, "--type=merge", f"--patch={patch}")
+        found = list(backend.departures(NAME, items))
+        assert [item.standing.value for item in found] == standing
+        assert all(resource["name"] in item.field and item.seen == '"7777"' for item in found)
+    cluster.kubectl("create", "namespace", "stranger")
+    cluster.kubectl("label", "namespace", "stranger", f"{MARK}={MANAGER}")
+    assert [(item.standing.value, item.key) for item in backend.departures(NAME, items)] == [
+        ("extra", "Namespace//stranger")
+    ]
+    cluster.kubectl("label", "namespace", "stranger", f"{MARK}-")
+
+
 def test_a_fleet_is_made_found_changed_and_removed(cluster: Cluster, tmp_path: Path) -> None:
     planned = trees.the_specs()
     items, backend = the_items(planned), a_backend(cluster)
@@ -64,6 +86,7 @@ def test_a_fleet_is_made_found_changed_and_removed(cluster: Cluster, tmp_path: P
     assert len(apply(tmp_path / "state", cluster, planned, items).steps) == len(items)
     assert set(backend.presence(items).values()) == {Presence.OURS}
     assert apply(tmp_path / "state", cluster, planned, items).steps == ()
+    assert list(backend.departures(NAME, items)) == [], "what nobody touched has not drifted"
 
     before = identities(cluster)
     request = Request(
@@ -73,6 +96,7 @@ def test_a_fleet_is_made_found_changed_and_removed(cluster: Cluster, tmp_path: P
     with lease.held(lost.lease, "tester", "a test", lambda: 0) as held:
         run.apply(request, lost, lost.known(), held)
     assert identities(cluster) == before, "work was made anew"
+    drifted(cluster, backend, items)
 
     left = apply(tmp_path / "state", cluster, planned, ()).left
     assert {record.rank for record in left} == {Rank.NAMESPACE}
