@@ -154,13 +154,22 @@ def _answering(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gpus(pods: Pods) -> dict[str, Any]:
-    """Alike pods as one gang, unlike ones as roles. A pod is a node's part of the gang."""
+    """Alike pods as one gang, unlike ones as roles on devices of one model. A pod is a node's part of the gang."""
     requests = [dict(pod.request) | {"devices": pod.devices} for _, pod in pods]
     if all(each == requests[0] for each in requests):
         return {"gpus": _request(pods[0][1], sum(part.pods for part, _ in pods))}
-    return {
-        "roles": [{"name": part.name, "gpus": _request(pod, 1), "replicas": part.pods} for part, pod in pods],
-    }
+    kinds = [{key: value for key, value in each.items() if key in {"model", "vendor"}} for each in requests]
+    if any(kind != kinds[0] for kind in kinds):
+        raise NotImported("its parts hold devices of different models")
+    roles = [
+        {"name": part.name, "gpus": {"count": pod.devices} | _partition(pod), "replicas": part.pods}
+        for part, pod in pods
+    ]
+    return {"roles": roles, "variants": [{"name": next(iter(kinds[0].values())), **kinds[0]}]}
+
+
+def _partition(pod: PodFields) -> dict[str, Any]:
+    return {key: value for key, value in pod.request.items() if key == "partition"}
 
 
 def _request(pod: PodFields, pods: int) -> Any:

@@ -87,9 +87,10 @@ def test_unlike_parts_are_roles_and_what_differs_is_told() -> None:
     result = one(job_set(replicated("train", pod(), replicas=2), replicated("eval", other)))
     assert "gpus" not in result.fields
     assert result.fields["roles"] == [
-        {"name": "train", "gpus": {"count": 8, "vendor": "nvidia"}, "replicas": 2},
-        {"name": "eval", "gpus": {"count": 4, "vendor": "nvidia"}, "replicas": 1},
+        {"name": "train", "gpus": {"count": 8}, "replicas": 2},
+        {"name": "eval", "gpus": {"count": 4}, "replicas": 1},
     ]
+    assert result.fields["variants"] == [{"name": "nvidia", "vendor": "nvidia"}]
     assert "eval differs from train in image: in the template only" in result.untold
 
 
@@ -202,6 +203,7 @@ def test_what_fields_cannot_say_is_told() -> None:
         (job({"spec": {}}), "no containers"),
         (job(pod({}), parallelism=2), "several pods without devices"),
         (job(parallelism=0), "it has no pods"),
+        (job_set(replicated("a", pod()), replicated("b", pod({"amd.com/gpu": 8}))), "devices of different models"),
         (job_set({**replicated("a", pod()), "dependsOn": [{"name": "b"}]}), "wait for each other"),
         (job_set(replicated("a", pod(), replicas=2, parallelism=1, completions=4)), "more completions"),
         (pytorch(pod(), pod(), 1, elasticPolicy={"maxReplicas": 4}), "it is elastic"),
