@@ -39,7 +39,7 @@ FIRST_LOOK: Final = 250
 """How long a comparison looks by itself, in the solver's units: the plan that it starts from was searched for."""
 _EFFORT: Final = click.option(
     "--effort", type=click.Choice(["quick", "normal", "deep"]),
-    help="How much work to spend, as plan does. Default: a first look from the plan that is compared with, a few seconds.",
+    help="How much work to spend, as plan does. Default: a first look from the plan that is compared with, in seconds.",
 )  # fmt: skip
 _OWNERS: Final = click.option(
     "--owners", is_flag=True, help="Tell only the owners of jobs that moved: from when to when, and because of what."
