@@ -49,21 +49,30 @@ def test_every_object_is_accepted_and_a_second_time_changes_nothing(
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_every_phase_is_accepted_and_changes_queues_alone(cluster: Cluster, manifests: Path, name: str) -> None:
+def test_every_phase_is_accepted_and_changes_queues_and_replicas_alone(
+    cluster: Cluster, manifests: Path, name: str
+) -> None:
     hold(cluster, manifests / name)
     for phase in sorted((manifests / name).glob("phases/*/")):
-        assert {item["kind"] for item in objects(phase)} <= {"ClusterQueue", "Cohort"}
+        assert {item["kind"] for item in objects(phase)} <= {"ClusterQueue", "Cohort", "Deployment"}
         cluster.apply("-k", phase)
         assert cluster.kubectl("diff", "--server-side", "-k", phase) == ""
         for item in objects(phase):
-            assert nominal(read(cluster, item)) == nominal(item)
+            held = nominal if item["kind"] != "Deployment" else replicas
+            assert held(read(cluster, item)) == held(item)
 
 
 def read(cluster: Cluster, item: dict[str, Any]) -> dict[str, Any]:
     """An object as the API server holds it."""
     group, _, version = item["apiVersion"].partition("/")
-    plural = f"{item['kind'].lower()}s"
-    return cluster.api.call("GET", f"/apis/{group}/{version}/{plural}/{item['metadata']['name']}")
+    plural, meta = f"{item['kind'].lower()}s", item["metadata"]
+    space = f"namespaces/{meta['namespace']}/" if "namespace" in meta else ""
+    return cluster.api.call("GET", f"/apis/{group}/{version}/{space}{plural}/{meta['name']}")
+
+
+def replicas(deployment: dict[str, Any]) -> int:
+    """How many replicas it is to have."""
+    return int(deployment["spec"]["replicas"])
 
 
 def nominal(queue: dict[str, Any]) -> list[tuple[str, str, int]]:
