@@ -15,7 +15,7 @@ def wishes(team: str, number: int, priority: str) -> list[Document]:
 
 def used(plan: Plan) -> dict[str, set[int]]:
     """The devices that each team has, at any time."""
-    return {each.team: {window.used for window in each.windows} for each in plan.quota}
+    return {each.team: {int(window.used) for window in each.windows} for each in plan.quota}
 
 
 def five(wanted: tuple[int, int, int] = (1, 3, 2), weights: tuple[int, int, int] = (1, 2, 1)) -> Plan:

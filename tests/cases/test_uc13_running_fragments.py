@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, hours, planned
 
 SOON = {"deadline": "2026-12-01T02:00:00Z", "deadline_is": "hard"}
@@ -18,8 +20,8 @@ def a_run(name: str, node: int, index: int) -> Document:
 
 
 def test_eight_scattered_singles_do_not_give_way_to_a_gang_that_could_not_start_and_one_gives_way_to_a_single() -> None:
-    firm = {"movable": False, "priority": "P0", "gpus": 1, "duration": "48h"}
-    loose = {"movable": False, "priority": "P3", "gpus": 1, "duration": "48h"}
+    firm: dict[str, Any] = {"movable": False, "priority": "P0", "gpus": 1, "duration": "48h"}
+    loose: dict[str, Any] = {"movable": False, "priority": "P3", "gpus": 1, "duration": "48h"}
     places = [(node, index) for node in range(NODES) for index in range(8)]
     important = [f"p0-{node}-{index}" for node, index in places if index < 6]
     least = [f"p3-{node}-{index}" for node, index in places if index >= 6]

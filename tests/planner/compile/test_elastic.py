@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.plan import Plan
 from tests.builders import a_cluster, a_job, a_policy, a_pool, a_quota, compile_specs, hours, planned
 
 
-def a_stretchy(low: int = 1, high: int = 4, **fields: object) -> dict[str, object]:
+def a_stretchy(low: int = 1, high: int = 4, **fields: Any) -> dict[str, object]:
     """A job of so many replicas of one device, which takes three hours at most of them."""
     return a_job("stretchy", gpus=1, duration="3h", replicas={"min": low, "max": high}, **fields)
 
 
 def sizes(plan: Plan) -> dict[str, int]:
     """The devices of each job."""
-    return {each.address.rpartition("/")[2]: each.gpus for each in plan.placements}
+    return {each.address.rpartition("/")[2]: int(each.gpus) for each in plan.placements}
 
 
 def test_each_size_is_a_mode_whose_length_is_in_proportion() -> None:

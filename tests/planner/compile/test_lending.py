@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.diagnostics import SpecError
@@ -19,7 +21,7 @@ def jobs(team: str, number: int, priority: str = "P2", **fields: object) -> list
 
 def most_used(plan: Plan, team: str) -> int:
     """The devices that jobs of a team have at once, from the first hour on."""
-    return sum(each.gpus for each in plan.placements if each.team == team)
+    return sum(int(each.gpus) for each in plan.placements if each.team == team)
 
 
 def figures(plan: Plan, quota: str) -> list[tuple[int | str, ...]]:
@@ -83,7 +85,7 @@ def test_a_job_that_leaves_no_room_for_unplanned_use_never_fits() -> None:
         compile_specs(a_cluster(), a_quota("qa", "a", 8, limit=8, unplanned=1), a_job(team="a", gpus=8))
 
 
-def a_tree(**top: object) -> list[Document]:
+def a_tree(**top: Any) -> list[Document]:
     """Vision and speech under research; research is guaranteed 6 of 8, its children 3 and 1."""
     return [
         a_team("research"),
@@ -123,7 +125,9 @@ def test_a_team_without_a_quota_shares_what_is_left_of_its_parents() -> None:
     plan = planned(a_cluster(), *tree, *jobs("robots", 8, "P3"), *jobs("vision", 3, "P2"), *jobs("out", 8, "P1"))
     assert most_used(plan, "vision") == 3
     assert most_used(plan, "robots") == 3
-    (use,) = plan.placement("job/robots/robots0").segments[0].quota if plan.placement("job/robots/robots0") else ()
+    placement = plan.placement("job/robots/robots0")
+    assert placement is not None
+    (use,) = placement.segments[0].quota
     assert (use.quota, use.guaranteed) == ("q-research", 1)
 
 

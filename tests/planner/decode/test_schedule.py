@@ -115,11 +115,13 @@ def test_who_has_borrows_and_lends_adds_up_in_every_slot(case: tuple[list[Docume
         use = {team: 0 for team in ("a", "b", "c", "top", "out")}
         for placement in plan.placements:
             if placement.start <= now < placement.finish:
-                use[placement.team] += placement.gpus
+                use[placement.team] += int(placement.gpus)
         use["top"] += use["a"] + use["b"]
         idle = {each: max(0, own[each] - kept[each].get("lend", 8) - use[each]) for each in ("a", "b")}
         need = use | {"top": use["top"] + sum(idle.values())}
         told = {each.team: window for each in plan.quota for window in each.windows if window.start <= now < window.end}
+        borrowed = {team: int(window.borrowed) for team, window in told.items()}
+        lent = {team: int(window.lent) for team, window in told.items()}
         free = {team: kept[team].get("unplanned", 0) for team in own}
         for team, window in told.items():
             inside = own[team] - free[team]
@@ -128,7 +130,7 @@ def test_who_has_borrows_and_lends_adds_up_in_every_slot(case: tuple[list[Docume
             assert window.lent == window.reclaimable <= max(0, min(inside - need[team], kept[team].get("lend", 8)))
         direct = use["top"] - use["a"] - use["b"]
         spare = 8 - own["top"] - own["c"]
-        taken = told["top"].borrowed + told["c"].borrowed + use["out"]
-        assert told["top"].lent + told["c"].lent == max(0, taken - spare)
-        inner = told["a"].borrowed + told["b"].borrowed + direct + told["top"].lent - told["top"].borrowed
-        assert told["a"].lent + told["b"].lent == max(0, inner - (own["top"] - own["a"] - own["b"]))
+        taken = borrowed["top"] + borrowed["c"] + use["out"]
+        assert lent["top"] + lent["c"] == max(0, taken - spare)
+        inner = borrowed["a"] + borrowed["b"] + direct + lent["top"] - borrowed["top"]
+        assert lent["a"] + lent["b"] == max(0, inner - (own["top"] - own["a"] - own["b"]))
