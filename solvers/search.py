@@ -107,9 +107,9 @@ class Search:
         return int(self.state.tally[BEST_VALUE])
 
     def price(self, units: int, ask: Ask) -> None:
-        """Schedule once without prices, then raise prices against the value of that plan."""
+        """Schedule once without prices, then raise prices against the value of that plan; few columns teach little."""
         self._build(self._orders()[2], 0)
-        rounds = min(400, max(60, units * MILLION // (4 * self.columns + 400_000)))
+        rounds = min(20 + self.columns, 400, max(60, units * MILLION // (4 * self.columns + 400_000)))
         self._raise(rounds, ask)
         if units:
             self._close(ask)
