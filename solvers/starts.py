@@ -170,15 +170,17 @@ def count_domain(a: Arrays, st: State, mode: int, parts: Span, nodes: Span, span
 
 
 @compiled
-def close_for_domains(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
-    """Clear `st.line[OPEN, low..high]` where the blocks do not find a domain each: the n-th largest needs n of them."""
+def close_for_domains(a: Arrays, st: State, mode: int, low: int, high: int, apart: int) -> None:
+    """Clear `st.line[OPEN, low..high]` where some block finds no domain, and with `apart` 1 also where the n-th largest
+    finds fewer than n, which rules out too much where blocks are so unlike that none is the larger.
+    """
     part, blocks = a.mode[mode, PART_AT], 0
     while part < a.mode[mode, PART_END]:
         end = block_end(a, mode, part)
         st.line[HOLDING, low : high + 1] = 0
         for at in range(a.mode[mode, DOMAIN_AT], a.mode[mode, DOMAIN_END], DOMAIN_WIDTH):
             count_domain(a, st, mode, (part, end), (a.flat[at], a.flat[at + 1]), (low, high))
-        blocks += 1
+        blocks += 1 if blocks == 0 else apart
         for slot in range(low, high + 1):
             if st.line[HOLDING, slot] < blocks:
                 st.line[OPEN, slot] = 0
@@ -189,7 +191,7 @@ def close_for_domains(a: Arrays, st: State, mode: int, low: int, high: int) -> N
 def close_for_nodes(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
     """Clear `st.line[OPEN, low..high]` where some part lacks its count of nodes, or its domain."""
     if a.mode[mode, DOMAIN_AT] >= 0:
-        close_for_domains(a, st, mode, low, high)
+        close_for_domains(a, st, mode, low, high, 1)
     else:
         close_for_parts(a, st, mode, low, high)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.problem import Charge, Mode, Problem, Task
+from solvers.problem import Charge, Mode, Problem, Row, Task
 
 
 def reversed_problem(problem: Problem) -> Problem:
@@ -13,9 +13,15 @@ def reversed_problem(problem: Problem) -> Problem:
         problem,
         pools=tuple(replace(pool, nodes=pool.nodes[::-1]) for pool in reversed(problem.pools)),
         tasks=tuple(_task(problem, task) for task in reversed(problem.tasks)),
-        rows=problem.rows[::-1],
+        rows=tuple(_row(problem, row) for row in reversed(problem.rows)),
         budgets=problem.budgets[::-1],
     )
+
+
+def _row(problem: Problem, row: Row) -> Row:
+    if row.spill is None:
+        return row
+    return replace(row, spill=replace(row.spill, row=len(problem.rows) - 1 - row.spill.row))
 
 
 def _task(problem: Problem, task: Task) -> Task:

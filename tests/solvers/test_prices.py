@@ -14,7 +14,7 @@ from solvers.closing import close
 from solvers.prices import Market, Prices, Quote, free_prices, lawful, market_of, quote, raise_prices
 from solvers.problem import Problem, Spill
 from tests.solvers.brute_force import optimum
-from tests.solvers.builders import a_budget, a_mode, a_node, a_pool, a_previous, a_problem, a_row, a_task
+from tests.solvers.builders import a_budget, a_mode, a_node, a_part, a_pool, a_previous, a_problem, a_row, a_task
 from tests.solvers.strategies import problems
 
 PRICES = st.integers(-2_000, 2_000)
@@ -169,3 +169,12 @@ def test_pricing_stops_when_told_to() -> None:
 
     raise_prices(market, quote(market, free_prices(market)), 0, 500, tell)
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize(("racks", "bound"), [((0, 0, 1), 1_000), ((0, 1, 2), 0)])
+def test_a_bound_counts_work_whose_unlike_blocks_find_a_rack_each(racks: tuple[int, ...], bound: int) -> None:
+    """The block that uses most has its pick of two racks; the other, of more nodes, has only one that holds it."""
+    pool = a_pool(*(a_node(4, 4, domains=(rack,)) for rack in racks), tiers=("rack",))
+    mode = a_mode(parts=(a_part(1, 2), a_part(1, 1, count=2, block=1)), within=0)
+    market = _market(a_problem(a_task(mode, worth_micros=1_000), pools=(pool,)))
+    assert quote(market, free_prices(market)).bound == bound
