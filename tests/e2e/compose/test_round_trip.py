@@ -75,6 +75,8 @@ def test_what_runs_is_found_again_and_the_next_plan_goes_on_with_it(engine: Comp
     assert [device.index for device in mine.nodes[0].devices] == [
         device.index for device in before.segments[0].nodes[0].devices
     ]
-    assert [(each.job, each.state) for each in snapshot.finished] == [("vision/short", "succeeded")]
+    # The engine is shared with other tests, whose containers have ended too.
+    assert ("vision/short", "succeeded") in {(each.job, each.state.value) for each in snapshot.finished}
+    assert mine.job not in {each.job for each in snapshot.finished}
     (placed,) = after.placements
     assert (placed.address, placed.segments[0].nodes) == ("job/vision/long", before.segments[0].nodes)
