@@ -69,6 +69,11 @@ class PartitionProfile:
             return None
         return Fraction(self.memory_slices, self.memory_slots)
 
+    @property
+    def size(self) -> Fraction:
+        """Give how much of the device one instance is: its part, or where that is not known an equal share."""
+        return self.part or Fraction(1, self.max_instances)
+
     def slots_from(self, start: int) -> tuple[int, ...]:
         """Give the memory slots an instance started at `start` takes; ValueError where it may not start."""
         if self.placements is None or self.memory_slices is None:

@@ -223,8 +223,8 @@ def _portion(gpus: GpuRequest, models: Sequence[str], catalog: Catalog) -> Porti
         return Portion(memory_mib=gpus.share_memory.mib, hard=hard, least=least)
     if gpus.partition is not None:
         profiles = (each.partition(gpus.partition) for each in known)
-        parts = (profile.part or Fraction(1, profile.max_instances) for profile in profiles if profile is not None)
-        return Portion(profile=gpus.partition, hard=hard, least=min(parts, default=Fraction(1)))
+        sizes = (profile.size for profile in profiles if profile is not None)
+        return Portion(profile=gpus.partition, hard=hard, least=min(sizes, default=Fraction(1)))
     return None
 
 

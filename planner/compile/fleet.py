@@ -237,7 +237,7 @@ def _of_device(
     for name, at in layout:
         found = accelerator.partition(name)
         assert found is not None, "specset has checked the names of partitions"
-        yield Cell(index=index, profile=found.name, at=at, part=found.part or Fraction(1, found.max_instances))
+        yield Cell(index=index, profile=found.name, at=at, part=found.size)
     if not layout:
         yield Cell(index=index)
 

@@ -178,7 +178,7 @@ class _Card:
         for name, at in sorted(layout, key=lambda each: each[1]):
             profile = self._accelerator.partition(name)
             assert profile is not None, "only known profiles are laid out"
-            yield Cell(index=index, profile=name, at=at, part=profile.part or Fraction(1, profile.max_instances))
+            yield Cell(index=index, profile=name, at=at, part=profile.size)
         if not layout:
             yield Cell(index=index)
 

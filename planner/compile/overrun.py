@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from planner.compile.foreign import FOR_EVER
 from solvers.problem import Budget, Node, Row, Taken, Task
 
 _Use = list[tuple[int, tuple[int, ...]]]
@@ -89,5 +90,5 @@ def _roomy(node: Node, held: Sequence[tuple[int, tuple[int, ...]]]) -> Node:
     extra = tuple(lacking)
     return replace(
         node, capacity=tuple(map(sum, zip(node.capacity, extra, strict=True))),
-        taken=(*node.taken, Taken(start=end, end=1_000_000, use=extra)),
+        taken=(*node.taken, Taken(start=end, end=FOR_EVER, use=extra)),
     )  # fmt: skip

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from planner.spec.snapshot import Snapshot
     from planner.specset import SpecSet
 
+    _Wanted = Sequence[tuple[Job, tuple[Wish, ...]]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
@@ -82,12 +84,13 @@ def compiled(
         fleet=pools, known=known, speeds=paces, currency=specset.policy.currency, facts=vendors(),
         catalog=specset.catalog, rules=specset.policy.deny,
     )  # fmt: skip
-    asked = tuple(_wishes(specset, grounds, start))
+    jobs = tuple((job, wishes(job, grounds.facts, grounds.catalog)) for job in specset.jobs)
+    asked = tuple(_in_windows(jobs, start, specset.policy.horizon.length.seconds))
     pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous)
     pools = islanded(pools, [wish for wish, _ in asked], grounds, _in_use(seen))
     grounds = replace(grounds, fleet=pools)
     ended = history(seen)
-    works = tuple(_works(specset, grounds, past(previous), start, ended, sightings(seen)))
+    works = tuple(_works(specset, jobs, grounds, past(previous), start, ended, seen=sightings(seen)))
     _refuse_impossible(specset, works)
     horizon = _horizon(specset, start, works, pools)
     works = tuple(_waiting(works, start, horizon))
@@ -127,11 +130,10 @@ def _in_use(snapshots: Sequence[Snapshot]) -> frozenset[str | None]:
     return frozenset(jobs | {run.pool for shot in snapshots for run in shot.services})
 
 
-def _wishes(specset: SpecSet, grounds: Grounds, start: int) -> Iterator[tuple[Wish, int]]:
+def _in_windows(jobs: _Wanted, start: int, length: int) -> Iterator[tuple[Wish, int]]:
     """What every job asks for, as often as it has elements, and how many seconds its window leaves it."""
-    for job in specset.jobs:
-        every = wishes(job, grounds.facts, grounds.catalog)
-        end = start + specset.policy.horizon.length.seconds
+    for job, every in jobs:
+        end = start + length
         begin, end = max(start, job.window.not_before or start), min(end, job.window.deadline or end)
         yield from ((wish, max(0, end - begin)) for _ in _addresses(job) for wish in every)
 
@@ -147,15 +149,15 @@ def _held(work: Work, mode: int | None) -> Work:
 
 
 def _works(
-    specset: SpecSet, grounds: Grounds, before: Past, start: int, ended: History, seen: Mapping[str, Sighting]
-) -> Iterator[Work]:
+    specset: SpecSet, jobs: _Wanted, grounds: Grounds, before: Past, start: int, ended: History, *,
+    seen: Mapping[str, Sighting],
+) -> Iterator[Work]:  # fmt: skip
     """Every job in order of address, arrays element by element; equal asks are judged once.
 
     What has succeeded is left out, and what has failed too often has no way to run any more.
     """
     judged: dict[Ask, Fits] = {}
-    for job in specset.jobs:
-        wanted = wishes(job, grounds.facts, grounds.catalog)
+    for job, wanted in jobs:
         candidates, refusals = _offers(wanted, grounds, judged)
         spec = specset.spec_hash(address("job", job.team, job.name))
         for names in _addresses(job):

@@ -103,7 +103,7 @@ def memory_of(ask: Ask, group: DeviceGroup) -> int | None:
     profile = group.accelerator.partition(ask.portion.profile) if ask.portion and ask.portion.profile else None
     if profile is None or group.memory_mib is None:
         return group.memory_mib
-    return profile.memory_mib or int(group.memory_mib * (profile.part or Fraction(1, profile.max_instances)))
+    return profile.memory_mib or int(group.memory_mib * profile.size)
 
 
 def size_of(ask: Ask, pool: FleetPool, group: DeviceGroup) -> Fraction:
@@ -113,7 +113,7 @@ def size_of(ask: Ask, pool: FleetPool, group: DeviceGroup) -> Fraction:
         return Fraction(1)
     if portion.profile is not None:
         profile = group.accelerator.partition(portion.profile)
-        return Fraction(1) if profile is None else profile.part or Fraction(1, profile.max_instances)
+        return Fraction(1) if profile is None else profile.size
     units = pool.pool.sharing.units if pool.pool.sharing else 1
     wanted = portion.share or Fraction(portion.memory_mib or 0, group.memory_mib or 1)
     return Fraction(ceil_fraction(wanted * units), units)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from planner.plan import count_of
 from planner.report.balance import cost, quotas, utilisation
 from planner.report.figures import device_hours_text, epoch, money_text, plural
 from planner.report.json import document
@@ -131,7 +132,7 @@ def summary_json(plan: Plan) -> str:
                 "priority": item.priority,
                 "jobs": item.jobs,
                 "late": item.late,
-                "device_seconds": _count(item.device_seconds),
+                "device_seconds": count_of(item.device_seconds),
             }
             for item in shares(plan)
         ],
@@ -147,7 +148,7 @@ def summary_json(plan: Plan) -> str:
 
 def _quota(item: QuotaSchedule) -> dict[str, Any]:
     sums = {
-        f"{field}_device_seconds": _count(
+        f"{field}_device_seconds": count_of(
             sum(
                 ((epoch(each.end) - epoch(each.start)) * Fraction(getattr(each, field)) for each in item.windows),
                 Fraction(0),
@@ -156,7 +157,3 @@ def _quota(item: QuotaSchedule) -> dict[str, Any]:
         for field in _FIELDS
     }
     return {"team": item.team, "quota": item.quota, **sums}
-
-
-def _count(value: Fraction) -> int | str:
-    return value.numerator if value.denominator == 1 else str(value)

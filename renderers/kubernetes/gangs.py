@@ -73,22 +73,18 @@ def _jobset(tree: Tree) -> Gang:
 
 
 def _pytorchjob(tree: Tree) -> Gang:
-    replicas = tree["spec"].get("pytorchReplicaSpecs", {})
-    templates: list[tuple[Path, int]] = [
-        (("spec", "pytorchReplicaSpecs", role, "template"), int(each.get("replicas", 1)))
-        for role, each in replicas.items()
-    ]
-    return Gang(
-        parts=parts_of(tree, templates),
-        suspend=("spec", "runPolicy", "suspend"),
-        limit=("spec", "runPolicy", "activeDeadlineSeconds"),
-    )
+    return _of_roles(tree, "pytorchReplicaSpecs")
 
 
 def _mpijob(tree: Tree) -> Gang:
-    replicas = tree["spec"].get("mpiReplicaSpecs", {})
+    return _of_roles(tree, "mpiReplicaSpecs")
+
+
+def _of_roles(tree: Tree, field: str) -> Gang:
+    """The gang of an object whose `field` has a template for each role, as all kinds of the training operator have."""
     templates: list[tuple[Path, int]] = [
-        (("spec", "mpiReplicaSpecs", role, "template"), int(each.get("replicas", 1))) for role, each in replicas.items()
+        (("spec", field, role, "template"), int(each.get("replicas", 1)))
+        for role, each in tree["spec"].get(field, {}).items()
     ]
     return Gang(
         parts=parts_of(tree, templates),

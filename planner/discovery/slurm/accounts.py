@@ -8,7 +8,7 @@ from typing import Final
 
 from planner.discovery.found import Allowance, Tenant
 from planner.discovery.models import Models
-from planner.discovery.slurm.records import number, stated, tres
+from planner.discovery.slurm.records import number, stated, table, tres
 
 _ROOT: Final = "root"
 _GPU: Final = "gres/gpu"
@@ -32,7 +32,7 @@ def accounts(text: str, models: Models, devices: dict[str, int]) -> Accounts:
     model, by slug): then nobody can take them away. Where they promise more, they are limits alone. An account beside
     another whose name it has with `-borrowed` is of the same team: its limit is that on all that the team may hold.
     """
-    rows = list(_rows(text))
+    rows = list(table(text, "Account"))
     pairs = _pairs(rows)
     own = [row for row in rows if not row.get("User") and row["Account"] not in {_ROOT, *pairs.values()}]
     untold = [sentence for row in rows for sentence in _unsaid(row, models)]
@@ -76,15 +76,6 @@ def _with_borrowing(
     )
 
 
-def _rows(text: str) -> Iterator[dict[str, str]]:
-    lines = text.splitlines()
-    names = lines[0].split("|") if lines else []
-    for line in lines[1:]:
-        row = dict(zip(names, line.split("|"), strict=False))
-        if row.get("Account"):
-            yield row
-
-
 def _tenant(row: dict[str, str], rows: Iterable[dict[str, str]]) -> Tenant:
     users = {each.get("User", "") for each in rows if each["Account"] == row["Account"]}
     name = row["Account"]
@@ -96,14 +87,21 @@ def _parent(row: dict[str, str]) -> str:
     return "" if parent == _ROOT else parent
 
 
-def _limits(row: dict[str, str], models: Models) -> Iterator[Allowance]:
-    """Limits on devices: those of a type, and those of all devices where none of a type is stated."""
-    wanted = {name: number(value) for name, value in tres(row.get("GrpTRES")).items() if name.startswith(_GPU)}
+def device_limits(value: str | None, models: Models) -> Iterator[tuple[str, int]]:
+    """The limits on devices in a list of TRES by the slug of their model; those of all devices, under "", where none
+    of a type is stated.
+    """
+    wanted = {name: number(count) for name, count in tres(value).items() if name.startswith(_GPU)}
     typed = {name: count for name, count in wanted.items() if name != _GPU}
     for name, count in sorted((typed or wanted).items()):
         model = models.of(name.partition(":")[2]) if ":" in name else None
         if count is not None and (model is not None or name == _GPU):
-            yield Allowance(tenant=row["Account"], model=model.slug if model else "", limit=count, weight=_weight(row))
+            yield model.slug if model else "", count
+
+
+def _limits(row: dict[str, str], models: Models) -> Iterator[Allowance]:
+    for model, count in device_limits(row.get("GrpTRES"), models):
+        yield Allowance(tenant=row["Account"], model=model, limit=count, weight=_weight(row))
 
 
 def _weight(row: dict[str, str]) -> int | None:

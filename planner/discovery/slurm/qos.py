@@ -8,13 +8,13 @@ from typing import Final
 
 from planner.discovery.found import Allowance
 from planner.discovery.models import Models
-from planner.discovery.slurm.records import number, stated, tres
+from planner.discovery.slurm.accounts import device_limits
+from planner.discovery.slurm.records import stated, table
 
 COMMAND: Final = (
     "sacctmgr", "-P", "show", "qos", "format=name,grptres,grptresmins,maxtrespa,maxtrespu,maxtres,maxwall",
 )  # fmt: skip
 BEGINNING: Final = "Name|GrpTRES|"
-_GPU: Final = "gres/gpu"
 _GROUP: Final = "GrpTRES"
 _PER_ACCOUNT: Final = "MaxTRESPA"
 _OTHERS: Final = ("GrpTRESMins", "MaxTRESPU", "MaxTRES", "MaxWall")
@@ -36,7 +36,7 @@ def qos_limits(text: str, users: Mapping[str, Iterable[str]], models: Models) ->
     """
     allowances: list[Allowance] = []
     untold: list[str] = []
-    for row in _rows(text):
+    for row in table(text, "Name"):
         accounts = sorted(users.get(row["Name"], ()))
         allowances += (one for account in accounts for one in _limits(row.get(_PER_ACCOUNT), account, models))
         if len(accounts) == 1:
@@ -45,22 +45,9 @@ def qos_limits(text: str, users: Mapping[str, Iterable[str]], models: Models) ->
     return QosLimits(allowances=tuple(allowances), untold=tuple(untold))
 
 
-def _rows(text: str) -> Iterator[dict[str, str]]:
-    lines = text.splitlines()
-    names = lines[0].split("|") if lines else []
-    for line in lines[1:]:
-        row = dict(zip(names, line.split("|"), strict=False))
-        if row.get("Name"):
-            yield row
-
-
 def _limits(value: str | None, account: str, models: Models) -> Iterator[Allowance]:
-    wanted = {name: number(count) for name, count in tres(value).items() if name.startswith(_GPU)}
-    typed = {name: count for name, count in wanted.items() if name != _GPU}
-    for name, count in sorted((typed or wanted).items()):
-        model = models.of(name.partition(":")[2]) if ":" in name else None
-        if count is not None and (model is not None or name == _GPU):
-            yield Allowance(tenant=account, model=model.slug if model else "", limit=count)
+    for model, count in device_limits(value, models):
+        yield Allowance(tenant=account, model=model, limit=count)
 
 
 def _unsaid(row: dict[str, str], accounts: list[str]) -> Iterator[str]:

@@ -46,6 +46,19 @@ def records(text: str) -> Iterator[Record]:
             yield record
 
 
+def table(text: str, key: str) -> Iterator[Record]:
+    """The rows of a table whose cells `|` divides, by the names in its header; rows without a `key` are left out.
+
+    The last column may hold the sign that divides.
+    """
+    lines = text.splitlines()
+    names = lines[0].split("|") if lines else []
+    for line in lines[1:]:
+        row = dict(zip(names, line.split("|", len(names) - 1), strict=False))
+        if row.get(key):
+            yield row
+
+
 def rest_of(line: str, key: str) -> str:
     """Free text behind a key, up to the bracket in which Slurm says who wrote it and when."""
     _, found, text = line.partition(f" {key}=")
