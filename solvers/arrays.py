@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from math import gcd
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,16 +20,10 @@ from solvers.columns import (
     SPILL,
     TASK_WIDTH,
 )
-from solvers.domains import block_ranks, grouped
-from solvers.problem import Mode, Node, Pool, Problem, Row, Task
+from solvers.mode_rows import Kind, Modes, offsets, stretch
+from solvers.problem import Node, Problem, Row, Task
 
 Ints: TypeAlias = NDArray[np.int64]
-Use: TypeAlias = tuple[int, ...]
-Kind: TypeAlias = tuple[int, Use, tuple[tuple[int, int], ...]]
-"""What modes with one price per slot share: pool, use of each resource, and charges, over their greatest common
-divisor.
-"""
-
 _NO_LIMIT: Final = FAR
 
 
@@ -40,10 +32,10 @@ class Arrays(NamedTuple):
     their owner's row.
 
     In `flat`: parts as numbers each (see COUNT, USE_AT, POSITION, BLOCK), their uses, charges as (row, amount),
-    eligible nodes counted over all pools and the bounds of those in one domain, budgets, tasks before and after,
-    previous nodes as (node, devices), steps of limits, guarantees and spills, tasks charged to a row, and for each
-    node and slot the number of slots until its next closure. `ordered` counts dependencies. `task` ends with a row
-    that only bounds seats.
+    eligible nodes counted over all pools and the bounds of those in one domain, seats of leads, budgets, tasks before
+    and after, previous nodes as (node, devices), steps of limits, guarantees and spills, tasks charged to a row, and
+    for each node and slot the number of slots until its next closure. `ordered` counts dependencies. `task` ends with a
+    row that only bounds seats.
     """
 
     slots: int
@@ -90,9 +82,9 @@ class Tables(NamedTuple):
 def tables_of(problem: Problem) -> Tables:
     """Flatten `problem`; nothing is decided here."""
     flat: list[int] = []
-    first_node = _starts(len(pool.nodes) for pool in problem.pools)
+    first_node = offsets(len(pool.nodes) for pool in problem.pools)
     free, clear = _nodes(problem)
-    modes = _Modes(problem, first_node, flat)
+    modes = Modes(problem, first_node, flat)
     tasks = _tasks(problem, modes, flat)
     limit = _steps((row.limit for row in problem.rows), problem.slots, _NO_LIMIT)
     guarantee = _steps((row.guarantee for row in problem.rows), problem.slots, 0)
@@ -107,7 +99,7 @@ def tables_of(problem: Problem) -> Tables:
         node=_node_rows(problem, size + 2 * limit.size),
         row=_placed_rows(rows, size, problem.slots),
         budget=_table(((one.start, one.end, max(0, one.micros)) for one in problem.budgets), BUDGET_WIDTH),
-        pool=_table(zip(first_node, _starts(_tasks_by_pool(problem)), strict=True), POOL_WIDTH),
+        pool=_table(zip(first_node, offsets(_tasks_by_pool(problem)), strict=True), POOL_WIDTH),
         flat=np.concatenate((_line(flat), limit.ravel(), guarantee.ravel(), clear.ravel())),
     )
     capacity = _capacity(problem, arrays, free)
@@ -121,28 +113,21 @@ def _kinds(kinds: Iterable[Kind], width: int) -> Kinds:
     return Kinds(
         pool=_line(kind[0] for kind in every),
         use=_table(((*kind[1], *(0,) * (width - len(kind[1]))) for kind in every), width),
-        charge_at=_line(_starts(len(kind[2]) for kind in every)),
+        charge_at=_line(offsets(len(kind[2]) for kind in every)),
         charge=_table((charge for kind in every for charge in kind[2]), 2),
     )
-
-
-def _stretch(flat: list[int], values: Iterable[int]) -> tuple[int, int]:
-    """Append values to `flat`; give their bounds."""
-    first = len(flat)
-    flat.extend(values)
-    return first, len(flat)
 
 
 def _rows(problem: Problem, flat: list[int], bonus: Sequence[int]) -> list[tuple[int, ...]]:
     """For each row its bonus, the bounds of the tasks that may charge it, where it spills to and above which steps."""
     return [
-        (bonus[position], *_stretch(flat, tasks), *_spill(row, flat))
+        (bonus[position], *stretch(flat, tasks), *_spill(row, flat))
         for position, (row, tasks) in enumerate(zip(problem.rows, _row_tasks(problem), strict=True))
     ]
 
 
 def _spill(row: Row, flat: list[int]) -> tuple[int, int]:
-    return (-1, 0) if row.spill is None else (row.spill.row, _stretch(flat, _capped(row.spill.above))[0])
+    return (-1, 0) if row.spill is None else (row.spill.row, stretch(flat, _capped(row.spill.above))[0])
 
 
 def _above(row: Row) -> Sequence[int] | None:
@@ -162,13 +147,6 @@ def _line(values: Iterable[int]) -> Ints:
 
 def _table(rows: Iterable[Sequence[int]], width: int) -> Ints:
     return np.array(tuple(rows), dtype=np.int64).reshape(-1, width)
-
-
-def _starts(lengths: Iterable[int]) -> tuple[int, ...]:
-    total = [0]
-    for length in lengths:
-        total.append(total[-1] + length)
-    return tuple(total)
 
 
 def _steps(rows: Iterable[Sequence[int] | None], slots: int, default: int) -> Ints:
@@ -225,7 +203,7 @@ def _nodes(problem: Problem) -> tuple[Ints, Ints]:
     free = np.zeros(sum(sizes), dtype=np.int64)
     clear = np.full((len(sizes), slots), FAR, dtype=np.int64)
     every = (node for pool in problem.pools for node in pool.nodes)
-    for position, (node, end, size) in enumerate(zip(every, _starts(sizes)[1:], sizes, strict=True)):
+    for position, (node, end, size) in enumerate(zip(every, offsets(sizes)[1:], sizes, strict=True)):
         _fill(node, free[end - size : end].reshape(-1, slots), clear[position])
     return free, clear
 
@@ -260,121 +238,17 @@ def _capacity(problem: Problem, a: Arrays, free: Ints) -> Ints:
     return total
 
 
-class _Modes:
-    """Gathers the rows of all modes and of what hangs on them."""
-
-    def __init__(self, problem: Problem, first_node: Sequence[int], flat: list[int]) -> None:
-        self.rows: list[tuple[int, ...]] = []
-        self.kinds: dict[Kind, int] = {}
-        self._flat = flat
-        self.bounds: list[tuple[int, int]] = []
-        self._problem = problem
-        self._first_node = first_node
-        self._eligible_at: dict[tuple[object, ...], tuple[int, int, int, int]] = {}
-        self._parts_at: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._charges_at: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._shapes: dict[tuple[object, ...], int] = {}
-        for position, task in enumerate(problem.tasks):
-            first = len(self.rows)
-            for mode in task.modes:
-                self._add(position, task, mode)
-            self.bounds.append((first, len(self.rows)))
-
-    def _add(self, position: int, task: Task, mode: Mode) -> None:
-        worth = task.worth_micros + task.premium_micros
-        running = mode.cash_micros + mode.power_micros
-        parts = self._parts(mode)
-        charges = self._charges(mode)
-        nodes = self._nodes(mode)
-        kind, scale = _kind(self._problem.pools[mode.pool], mode)
-        shape = (mode.pool, parts, mode.duration, mode.limit, nodes)
-        row: tuple[int, ...] = (position, mode.pool, mode.duration, mode.limit, mode.cash_micros, running)
-        row += (worth // mode.duration, worth % mode.duration)
-        row += (*parts, sum(part.count for part in mode.parts), mode.devices, *charges, *nodes)
-        row += (self.kinds.setdefault(kind, len(self.kinds)), scale, int(worth // mode.duration >= running))
-        row += (self._shapes.setdefault(shape, len(self._shapes)), self._most_bonus(mode))
-        row += (*_window(self._problem, task, mode), mode.cost_micros)
-        self.rows.append(row)
-
-    def _most_bonus(self, mode: Mode) -> int:
-        """The most that a run could earn by filling guarantees."""
-        slots = min(mode.duration, self._problem.slots)
-        rows = self._problem.rows
-        paid = (rows[row].bonus_micros * amount for row, amount in _charges(mode) if rows[row].guarantee is not None)
-        return min(FAR, sum(paid) * slots)
-
-    def _parts(self, mode: Mode) -> tuple[int, int]:
-        """Lay down the parts block by block, most demanding first, since seats are found in that order, and before
-        them their uses.
-        """
-        key = (len(mode.parts[0].use), mode.parts, mode.within is None)
-        if key not in self._parts_at:
-            block_of = block_ranks(mode)
-            order = sorted(
-                range(len(mode.parts)), key=lambda place: (block_of[place], [-use for use in mode.parts[place].use])
-            )
-            rows: list[int] = []
-            for place in order:
-                use_at = _stretch(self._flat, mode.parts[place].use)[0]
-                rows += (mode.parts[place].count, use_at, place, block_of[place])
-            self._parts_at[key] = _stretch(self._flat, rows)
-        return self._parts_at[key]
-
-    def _charges(self, mode: Mode) -> tuple[int, int]:
-        charges = _charges(mode)
-        if charges not in self._charges_at:
-            self._charges_at[charges] = _stretch(self._flat, (number for charge in charges for number in charge))
-        return self._charges_at[charges]
-
-    def _nodes(self, mode: Mode) -> tuple[int, int, int, int]:
-        """Lay down the eligible nodes, domain by domain where the mode stays within some, and the domains' bounds."""
-        key = (mode.pool, mode.nodes, mode.within)
-        if key not in self._eligible_at:
-            pool = self._problem.pools[mode.pool]
-            first, groups = self._first_node[mode.pool], grouped(pool, mode)
-            begin, end = _stretch(self._flat, (first + node for group in groups for node in group))
-            bounds = (begin + bound for pair in pairwise(_starts(map(len, groups))) for bound in pair)
-            domains = (-1, -1) if mode.within is None else _stretch(self._flat, bounds)
-            self._eligible_at[key] = (begin, end, *domains)
-        return self._eligible_at[key]
-
-    def remember(self, position: int) -> tuple[int, int, int, int]:
-        """List the nodes of a task's previous run; give its mode (over all tasks), start and that list's bounds."""
-        task = self._problem.tasks[position]
-        previous = task.previous
-        if previous is None or not 0 <= previous.mode < len(task.modes):
-            return -1, -1, 0, 0
-        first = self._first_node[task.modes[previous.mode].pool]
-        nodes = sorted(dict(previous.nodes).items())
-        bounds = _stretch(self._flat, (number for node, devices in nodes for number in (first + node, devices)))
-        return self.bounds[position][0] + previous.mode, previous.start, *bounds
-
-
-def _charges(mode: Mode) -> tuple[tuple[int, int], ...]:
-    """What a mode counts in each row, once a row."""
-    amounts: dict[int, int] = {}
-    for charge in mode.charges:
-        amounts[charge.row] = amounts.get(charge.row, 0) + charge.amount
-    return tuple(sorted((row, amount) for row, amount in amounts.items() if amount))
-
-
-def _kind(pool: Pool, mode: Mode) -> tuple[Kind, int]:
-    use = tuple(sum(part.count * part.use[place] for part in mode.parts) for place in range(len(pool.resources)))
-    charges = _charges(mode)
-    scale = gcd(*use, *(amount for _, amount in charges)) or 1
-    return (mode.pool, tuple(one // scale for one in use), tuple((row, one // scale) for row, one in charges)), scale
-
-
-def _tasks(problem: Problem, modes: _Modes, flat: list[int]) -> Ints:
+def _tasks(problem: Problem, modes: Modes, flat: list[int]) -> Ints:
     rows: list[tuple[int, ...]] = []
     seats = 0
     followers = _followers(problem)
     for position, task in enumerate(problem.tasks):
         row: tuple[int, ...] = (*modes.bounds[position], task.since, task.delay_micros, *_late(task))
         row += (task.earliest, int(task.stays), task.move_micros, *modes.remember(position))
-        row += (*_stretch(flat, task.after), *_stretch(flat, followers[position]), *_stretch(flat, task.budgets))
+        row += (*stretch(flat, task.after), *stretch(flat, followers[position]), *stretch(flat, task.budgets))
         rows.append((*row, seats))
         seats += max((sum(part.count for part in mode.parts) for mode in task.modes), default=0)
+        seats += max((len(mode.lead.seats) for mode in task.modes if mode.lead is not None), default=0)
     rows.append((*(0,) * (TASK_WIDTH - 1), seats))
     return _table(rows, TASK_WIDTH)
 
@@ -387,10 +261,3 @@ def _late(task: Task) -> tuple[int, int, int, int]:
         return FAR, 0, 0, 0
     late = min(task.late_micros, task.worth_micros)
     return task.due, late, -(-task.worth_micros // late), task.worth_micros
-
-
-def _window(problem: Problem, task: Task, mode: Mode) -> tuple[int, int]:
-    """The first and the last slot that a mode may start in."""
-    latest = [bound for bound in (task.latest, mode.latest) if bound is not None]
-    by_deadline = [] if task.deadline is None else [task.deadline - mode.duration]
-    return max(task.earliest, mode.earliest), min(problem.slots - 1, *latest, *by_deadline, problem.slots - 1)

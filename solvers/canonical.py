@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from solvers.problem import Charge, Mode, Node, Pool, Previous, Problem, Row, Task
+from solvers.problem import Charge, Lead, Mode, Node, Pool, Previous, Problem, Row, Task
 from solvers.solution import Assignment, PoolPrice, Run, Seat, Solution
 
 _Named = TypeVar("_Named")
@@ -139,7 +139,7 @@ def _pool(pool: Pool, order: tuple[int, ...]) -> Pool:
 def _task(task: Task, move: _Moves) -> Task:
     return replace(
         task,
-        modes=tuple(_mode(mode, move) for mode in task.modes),
+        modes=tuple(_mode(task.modes[0], mode, move) for mode in task.modes),
         after=tuple(sorted(move.tasks[other] for other in task.after)),
         budgets=tuple(sorted(move.budgets[budget] for budget in task.budgets)),
         previous=None if task.previous is None else _previous(task, task.previous, move),
@@ -158,15 +158,21 @@ def _previous(task: Task, previous: Previous, move: _Moves) -> Previous:
     return replace(previous, nodes=tuple(sorted(kept)))
 
 
-def _mode(mode: Mode, move: _Moves) -> Mode:
+def _mode(first: Mode, mode: Mode, move: _Moves) -> Mode:
     place = move.nodes[mode.pool]
     return replace(
         mode,
+        lead=None if mode.lead is None else _lead(first, mode.lead, move),
         pool=move.pools[mode.pool],
         charges=tuple(Charge(row=move.rows[charge.row], amount=charge.amount) for charge in mode.charges),
         home=None if mode.home is None else move.rows[mode.home],
         nodes=None if mode.nodes is None else tuple(sorted(place[node] for node in mode.nodes)),
     )
+
+
+def _lead(first: Mode, lead: Lead, move: _Moves) -> Lead:
+    place = move.nodes[first.pool]
+    return replace(lead, seats=tuple(sorted((place[node], part) for node, part in lead.seats)))
 
 
 def _run(order: Ordered, task: int, run: Run) -> Run:

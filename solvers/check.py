@@ -21,8 +21,8 @@ from solvers.solution import Proof
 from solvers.worth import case_value, moved_devices, run_value, value
 
 if TYPE_CHECKING:
-    from solvers.problem import Budget, Node, Pool, Problem, Row
-    from solvers.solution import Solution
+    from solvers.problem import Budget, Node, Pool, Problem, Row, Task
+    from solvers.solution import Run, Solution
 
 __all__ = [
     "CHECKS",
@@ -118,15 +118,24 @@ def _overfull(
 
 
 def _gang(case: Case) -> Iterator[Finding]:
-    runs = Counter[int]()
     for assignment in case.solution.assignments:
-        runs[assignment.task] += len(assignment.runs)
-    for position, count in sorted(runs.items()):
-        if count > 1 and 0 <= position < len(case.problem.tasks):
-            yield case.problem.tasks[position].name, f"{count} runs, expected at most one"
+        if 0 <= assignment.task < len(case.problem.tasks) and assignment.runs:
+            task = case.problem.tasks[assignment.task]
+            for detail in _run_faults(task, assignment.runs):
+                yield task.name, detail
     for each in case.placed:
         for detail in _gang_faults(case.problem, each):
             yield each.task.name, detail
+
+
+def _run_faults(task: Task, runs: tuple[Run, ...]) -> Iterator[str]:
+    """One run, or two where the mode of the last has a lead, which the other is then."""
+    last = runs[-1].mode
+    lead = task.modes[last].lead if 0 <= last < len(task.modes) else None
+    if len(runs) != (1 if lead is None else 2):
+        yield f"{len(runs)} runs, expected {'at most one' if lead is None else 'a lead and one more'}"
+    elif lead is not None and (runs[0].mode, runs[0].start) != (0, 0):
+        yield f"its lead is in mode {runs[0].mode} from slot {runs[0].start} on, expected its first mode from slot 0 on"
 
 
 def _gang_faults(problem: Problem, each: Placed) -> Iterator[str]:
@@ -180,7 +189,7 @@ def _compatibility(case: Case) -> Iterator[Finding]:
 def _availability(case: Case) -> Iterator[Finding]:
     for each in case.placed:
         pool = case.problem.pools[each.mode.pool]
-        until = each.start + each.mode.limit
+        until = each.start + each.mode.limit if each.lead is None else each.end
         for seat in each.seats:
             node = pool.nodes[seat.node]
             for closure in node.closures:
@@ -199,7 +208,7 @@ def _window_faults(problem: Problem, each: Placed) -> Iterator[str]:
     """A start that is pinned (earliest = latest) is the pin's affair, not the window's."""
     task, start = each.task, each.start
     if each.run.end != each.end:
-        yield f"ends at {each.run.end}, expected start {start} + duration {each.mode.duration}"
+        yield f"ends at {each.run.end}, expected start {start} + {each.end - start} slots"
     if not 0 <= start < problem.slots:
         yield f"starts at {start}, outside [0, {problem.slots})"
     elif task.earliest != task.latest:
@@ -307,6 +316,8 @@ def _pin(case: Case) -> Iterator[Finding]:
         for seat in each.seats:
             if nodes is not None and seat.node not in nodes:
                 yield task.name, f"sits on node {seat.node}, mode {each.mode.name} names {list(nodes)}"
+        if each.lead is not None and {(seat.node, seat.part) for seat in each.seats} != set(each.lead.seats):
+            yield task.name, f"sits on {each.seats} before it is interrupted, expected {each.lead.seats}"
 
 
 def _form(case: Case) -> Iterator[Finding]:

@@ -15,8 +15,8 @@ import numpy as np
 from ortools.math_opt import model_pb2
 from ortools.math_opt.python import mathopt
 
-from solvers.arrays import Ints
-from solvers.columns import BUDGET_AT, BUDGET_END, BUDGET_MICROS, CASH, DURATION, KIND, SCALE
+from solvers.arrays import Arrays, Ints
+from solvers.columns import BUDGET_AT, BUDGET_END, BUDGET_MICROS, CASH, DURATION, KIND, LEAD, MODE_AT, SCALE, TASK
 from solvers.prices import Floats, Market, Prices, Quote, lawful, quote
 from solvers.pricing import Desk, list_columns, overlap
 
@@ -195,11 +195,20 @@ def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
     cell = np.arange(len(kinds.pool) * slots, dtype=np.int64)
     later = cell[cell % slots > 0]
     number = np.arange(len(mode), dtype=np.int64)
-    row = np.concatenate((cell, later, kind * slots + start, (kind * slots + end)[inside]))
-    column = np.concatenate((first_use + cell, first_use + later - 1, number, number[inside]))
-    value = np.concatenate((np.ones(len(cell)), -np.ones(len(later)), -scale, scale[inside]))
+    led, led_on, led_off = _leads(a, mode)
+    row = np.concatenate((cell, later, kind * slots + start, (kind * slots + end)[inside], led_on, led_off))
+    column = np.concatenate((first_use + cell, first_use + later - 1, number, number[inside], led, led))
+    first = a.mode[a.task[a.mode[mode[led], TASK], MODE_AT], SCALE].astype(np.float64)
+    value = np.concatenate((np.ones(len(cell)), -np.ones(len(later)), -scale, scale[inside], -first, first))
     zero = np.zeros(len(cell))
     return _Block(zero, zero, row, column, value)
+
+
+def _leads(a: Arrays, mode: Ints) -> tuple[Ints, Ints, Ints]:
+    """Which of some modes have a lead, and the cells of use, by kind and slot, in which each begins and is over."""
+    led = np.flatnonzero((a.mode[mode, LEAD] > 0) & (a.mode[mode, LEAD] < a.slots))
+    kind = a.mode[a.task[a.mode[mode[led], TASK], MODE_AT], KIND]
+    return led, kind * a.slots, kind * a.slots + a.mode[mode[led], LEAD]
 
 
 def _devices(market: Market, first_use: int) -> _Block:
@@ -288,8 +297,10 @@ def _cash(market: Market, columns: _Columns) -> _Block:
         row = a.task[market.groups[group, 0]]
         for budget in a.flat[row[BUDGET_AT] : row[BUDGET_END]].tolist():
             slots = overlap(a, budget, start, start + int(a.mode[mode, DURATION]))
-            if slots and a.mode[mode, CASH]:
-                spent.append((budget, place, float(a.mode[mode, CASH]) * slots / 1e6))
+            led = overlap(a, budget, 0, int(a.mode[mode, LEAD]))
+            cash = float(a.mode[mode, CASH]) * slots + float(a.mode[row[MODE_AT], CASH]) * led
+            if cash:
+                spent.append((budget, place, cash / 1e6))
     upper = a.budget[:, BUDGET_MICROS] / 1e6
     row_, column, value = (np.array([one[place] for one in spent]) for place in range(3))
     return _Block(
@@ -317,10 +328,14 @@ def _proto(upper: Floats, worth: Floats, blocks: tuple[_Block, ...]) -> model_pb
     row = np.concatenate([block.row + first for block, first in zip(blocks, firsts[:-1], strict=True)])
     column = np.concatenate([block.column for block in blocks])
     order = np.lexsort((column, row))
+    row, column = row[order], column[order]
+    # A lead that ends where its own run begins changes one cell twice.
+    first = np.flatnonzero(np.append(len(row) > 0, (row[1:] != row[:-1]) | (column[1:] != column[:-1])))
     matrix = proto.linear_constraint_matrix
-    matrix.row_ids.extend(row[order].tolist())
-    matrix.column_ids.extend(column[order].tolist())
-    matrix.coefficients.extend(np.concatenate([block.value for block in blocks])[order].tolist())
+    matrix.row_ids.extend(row[first].tolist())
+    matrix.column_ids.extend(column[first].tolist())
+    value = np.concatenate([block.value for block in blocks])[order]
+    matrix.coefficients.extend(np.add.reduceat(value, first).tolist() if len(value) else [])
     return proto
 
 

@@ -60,10 +60,14 @@ MOST_BONUS: Final = 22
 FIRST: Final = 23
 LAST: Final = 24
 COST: Final = 25
-MODE_WIDTH: Final = 26
+LEAD: Final = 26
+LEAD_AT: Final = 27
+LEAD_END: Final = 28
+MODE_WIDTH: Final = 29
 
 # A part in Arrays.flat: how many nodes, where its use begins there, its position in the mode, and its block. A mode
-# that stays within domains has from DOMAIN_AT on (else -1) the bounds of the eligible nodes of each domain there.
+# that stays within domains has from DOMAIN_AT on (else -1) the bounds of the eligible nodes of each domain there. One
+# with a lead of LEAD slots (else 0) has from LEAD_AT on pairs: a node, and where the part of the first mode lies.
 COUNT: Final = 0
 USE_AT: Final = 1
 POSITION: Final = 2

@@ -15,6 +15,7 @@ from solvers.columns import (
     IDEAL,
     KIND,
     LAST,
+    LEAD,
     MERIT,
     MODE_AT,
     MODE_END,
@@ -32,7 +33,7 @@ from solvers.insertion import Guide, insert
 from solvers.occupancy import State, put, take
 from solvers.prices import Market, Quote
 from solvers.seating import seat_task, seats_as_before
-from solvers.starts import affordable, first_start, mark_starts
+from solvers.starts import affordable, first_start, lead_fits, mark_starts
 
 SHARES: Final = (10, 6, 3, 0)
 """Tenths of the prices that count against a start, from most to least foresighted."""
@@ -69,6 +70,9 @@ def regrets(a: Arrays, st: State, guide: Guide) -> Ints:
         return best
     kind, end = a.mode[mode, KIND], np.minimum(a.slots, start + a.mode[mode, DURATION])
     brought = st.task[:, OWN] - a.mode[mode, SCALE] * (guide.prices[kind, end] - guide.prices[kind, start])
+    first = np.minimum(a.task[:-1, MODE_AT], len(a.mode) - 1)
+    lead = np.minimum(a.slots, a.mode[mode, LEAD])
+    brought -= a.mode[first, SCALE] * guide.prices[a.mode[first, KIND], lead]
     return np.where(placed, np.maximum(best - brought, 0), best)
 
 
@@ -132,7 +136,7 @@ def restore(a: Arrays, st: State, task: int) -> bool:
     if first < 0 or start < max(first, a.mode[mode, FIRST]) or start > a.mode[mode, LAST]:
         return False
     mark_starts(a, st, mode, start, start)
-    if st.line[OPEN, start] == 0 or not affordable(a, st, task, mode, start):
+    if st.line[OPEN, start] == 0 or not affordable(a, st, task, mode, start) or not lead_fits(a, st, task, mode):
         return False
     if not seats_as_before(a, st, task, mode, start):
         return False

@@ -21,6 +21,7 @@ from solvers.columns import (
     GUARANTEE_AT,
     KIND,
     LAST,
+    LEAD,
     MODE_AT,
     MODE_END,
     MOST_BONUS,
@@ -37,8 +38,9 @@ from solvers.columns import (
 )
 from solvers.compiled import compiled, inlined
 from solvers.occupancy import State, put, take
+from solvers.pricing import lead_toll
 from solvers.seating import seat_task, stays_at
-from solvers.starts import Span, affordable, first_start, mark_starts
+from solvers.starts import Span, affordable, first_start, lead_fits, mark_starts
 from solvers.value import own_value
 
 
@@ -64,7 +66,7 @@ NOTHING: Final = -(2**62)
 
 @inlined
 def sum_bonus(a: Arrays, st: State, mode: int, low: int, last: int) -> None:
-    """Write into `st.gain` the running sum of guarantee bonus a slot would add."""
+    """Write into `st.line[GAIN, low..last]` the running sum of guarantee bonus a slot would add."""
     st.line[GAIN, low : last + 1] = 0
     for at in range(a.mode[mode, CHARGE_AT], a.mode[mode, CHARGE_END], 2):
         row, amount = a.flat[at], a.flat[at + 1]
@@ -105,7 +107,7 @@ def beaten(st: State, most: int, start: int, before: int) -> bool:
 
 @inlined
 def added_value(a: Arrays, st: State, mode: int, start: int, stays: int) -> int:
-    """Micros that a run would add, with the bonus of guarantees in `st.gain` and the moves of all devices but
+    """Micros that a run would add, with the bonus of guarantees in `st.line[GAIN]` and the moves of all devices but
     `stays`.
     """
     task = a.mode[mode, TASK]
@@ -121,7 +123,17 @@ def added_value(a: Arrays, st: State, mode: int, start: int, stays: int) -> int:
 def toll(a: Arrays, tolls: Ints, mode: int, start: int) -> int:
     """Micros that a run costs others, by prices."""
     kind, end = a.mode[mode, KIND], min(a.slots, start + a.mode[mode, DURATION])
-    return int((tolls[kind, end] - tolls[kind, start]) * a.mode[mode, SCALE])
+    return int((tolls[kind, end] - tolls[kind, start]) * a.mode[mode, SCALE] + lead_toll(a, tolls, mode))
+
+
+@inlined
+def lead_bonus(a: Arrays, st: State, mode: int) -> int:
+    """Micros of guarantee bonus that the lead of a mode would add."""
+    lead = a.mode[mode, LEAD]
+    if lead == 0 or a.mode[mode, MOST_BONUS] == 0:
+        return 0
+    sum_bonus(a, st, a.task[a.mode[mode, TASK], MODE_AT], 0, lead)
+    return int(st.line[GAIN, lead])
 
 
 @compiled
@@ -134,6 +146,7 @@ def scan(a: Arrays, st: State, tolls: Ints, mode: int, span: Span, share: int) -
     st.tally[WORK] += high - low
     task = a.mode[mode, TASK]
     before = a.task[task, WAS_MODE]
+    led = lead_bonus(a, st, mode)
     if a.mode[mode, MOST_BONUS] > 0:
         sum_bonus(a, st, mode, low, min(a.slots, high + a.mode[mode, DURATION]))
     for start in range(low, high + 1):
@@ -142,7 +155,7 @@ def scan(a: Arrays, st: State, tolls: Ints, mode: int, span: Span, share: int) -
         if not worth_scanning(a, st, mode, start):
             return True
         stays = stays_at(a, st, task, mode, start) if before >= 0 else 0
-        score = added_value(a, st, mode, start, stays)
+        score = added_value(a, st, mode, start, stays) + led
         if share > 0:
             score -= toll(a, tolls, mode, start) * share // 10
         offer(st, mode, start, score, stays)
@@ -170,6 +183,8 @@ def ceiling(a: Arrays, guide: Guide, mode: int, share: int) -> int:
 def try_mode(a: Arrays, st: State, guide: Guide, mode: int, first: int, share: int) -> None:
     """Offer all starts of a mode from `first` on that may be better than what was found."""
     low, last = max(first, a.mode[mode, FIRST]), a.mode[mode, LAST]
+    if low > last or not lead_fits(a, st, a.mode[mode, TASK], mode):
+        return
     while low <= last and worth_scanning(a, st, mode, low):
         high = min(last, low + max(31, a.mode[mode, DURATION]))
         mark_starts(a, st, mode, low, high)

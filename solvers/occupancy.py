@@ -30,8 +30,12 @@ from solvers.columns import (
     DURATION,
     FREE_AT,
     GUARANTEE_AT,
+    LEAD,
+    LEAD_AT,
+    LEAD_END,
     LINES,
     MEMBER_AT,
+    MODE_AT,
     MOVE,
     NOW,
     OWN,
@@ -51,6 +55,7 @@ from solvers.columns import (
     STAYS,
     STOPPED,
     TALLY,
+    TASK,
     USE_AT,
     VALUE,
     WAS_AT,
@@ -68,9 +73,9 @@ class State(NamedTuple):
 
     `free` is laid out as `Tables.free`, `used[row, slot]` sums charges, `cash` is what budgets have left. `task`,
     `seat` and `tally` have their columns in `solvers.columns`: a task's mode is -1 while it does not run; seat
-    `SEAT_AT + i` is the i-th node of its gang, part after part. `head` begins the chain of seats on each node.
-    `member` lists the tasks that run in each pool, and last those that do not run; `members` counts them. `line`,
-    `near` and `work` are room for one search over slots, nodes and tasks.
+    `SEAT_AT + i` is the i-th node of its gang, part after part, and its last seats are those of a lead. `head` begins
+    the chain of seats on each node. `member` lists the tasks that run in each pool, and last those that do not run;
+    `members` counts them. `line`, `near` and `work` are room for one search over slots, nodes and tasks.
     """
 
     free: Ints
@@ -150,11 +155,10 @@ def spill_over(a: Arrays, st: State, row: int, slot: int, amount: int) -> None:
 
 
 @compiled
-def bonus_change(a: Arrays, st: State, mode: int, start: int, sign: int) -> int:
-    """Book (`sign` 1) or unbook (-1) what `mode` counts in its rows from `start`; give the micros by which guarantee
-    bonuses change.
+def bonus_change(a: Arrays, st: State, mode: int, start: int, end: int, sign: int) -> int:
+    """Book (`sign` 1) or unbook (-1) what `mode` counts in its rows in `[start, end)`; give the micros by which
+    guarantee bonuses change.
     """
-    end = min(a.slots, start + a.mode[mode, DURATION])
     change = 0
     for at in range(a.mode[mode, CHARGE_AT], a.mode[mode, CHARGE_END], 2):
         row, amount = a.flat[at], sign * a.flat[at + 1]
@@ -170,12 +174,11 @@ def bonus_change(a: Arrays, st: State, mode: int, start: int, sign: int) -> int:
 
 
 @inlined
-def spend(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) -> None:
-    """Book or unbook the cash of a run in every budget of its task."""
-    cash = a.mode[mode, CASH]
+def spend(a: Arrays, st: State, mode: int, start: int, end: int, sign: int) -> None:
+    """Book or unbook the cash of `[start, end)` in a mode in every budget of its task."""
+    cash, task = a.mode[mode, CASH], a.mode[mode, TASK]
     if cash == 0:
         return
-    end = start + a.mode[mode, DURATION]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
         budget = a.flat[at]
         overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
@@ -190,14 +193,37 @@ def occupy(a: Arrays, st: State, task: int, mode: int, start: int, sign: int) ->
     seat = a.task[task, SEAT_AT]
     for part in range(a.mode[mode, PART_AT], a.mode[mode, PART_END], PART_WIDTH):
         for _ in range(a.flat[part + COUNT]):
-            node = st.seat[seat, NOW]
-            for resource in range(a.node[node, RESOURCES]):
-                use = sign * a.flat[a.flat[part + USE_AT] + resource]
-                at = a.node[node, FREE_AT] + resource * a.slots
-                if use != 0:
-                    for slot in range(at + start, at + end):
-                        st.free[slot] -= use
+            fill(a, st, (st.seat[seat, NOW], part), (start, end), sign)
             seat += 1
+
+
+@inlined
+def fill(a: Arrays, st: State, place: tuple[int, int], span: tuple[int, int], sign: int) -> None:
+    """Take or give back what `place` (a node, and a part) uses in the slots of `span`."""
+    (node, part), (start, end) = place, span
+    for resource in range(a.node[node, RESOURCES]):
+        use = sign * a.flat[a.flat[part + USE_AT] + resource]
+        at = a.node[node, FREE_AT] + resource * a.slots
+        if use != 0:
+            for slot in range(at + start, at + end):
+                st.free[slot] -= use
+
+
+@compiled
+def lead_on(a: Arrays, st: State, task: int, mode: int, sign: int) -> int:
+    """Take (`sign` 1) or give back (-1) all that the lead of a mode uses; give the micros by which bonuses change."""
+    first, end = a.task[task, MODE_AT], a.mode[mode, LEAD]
+    seat = a.task[task + 1, SEAT_AT] - (a.mode[mode, LEAD_END] - a.mode[mode, LEAD_AT]) // 2
+    for at in range(a.mode[mode, LEAD_AT], a.mode[mode, LEAD_END], 2):
+        st.seat[seat, NOW] = a.flat[at]
+        fill(a, st, (a.flat[at], a.flat[at + 1]), (0, end), sign)
+        if sign > 0:
+            hang(st, seat)
+        else:
+            unhang(st, seat)
+        seat += 1
+    spend(a, st, first, 0, end, sign)
+    return bonus_change(a, st, first, 0, end, sign)
 
 
 @inlined
@@ -218,17 +244,35 @@ def leave(a: Arrays, st: State, task: int, pool: int) -> None:
 
 
 @inlined
+def hang(st: State, seat: int) -> None:
+    """Hang a seat on its node."""
+    node = st.seat[seat, NOW]
+    other = st.head[node]
+    st.seat[seat, AHEAD] = other
+    st.seat[seat, BEHIND] = -1
+    if other >= 0:
+        st.seat[other, BEHIND] = seat
+    st.head[node] = seat
+
+
+@inlined
+def unhang(st: State, seat: int) -> None:
+    """Undo `hang`."""
+    ahead, behind = st.seat[seat, AHEAD], st.seat[seat, BEHIND]
+    if ahead >= 0:
+        st.seat[ahead, BEHIND] = behind
+    if behind >= 0:
+        st.seat[behind, AHEAD] = ahead
+    else:
+        st.head[st.seat[seat, NOW]] = ahead
+
+
+@inlined
 def chain(a: Arrays, st: State, task: int, mode: int) -> None:
     """Hang the task's seats on their nodes."""
     first = a.task[task, SEAT_AT]
     for seat in range(first, first + a.mode[mode, SEATS]):
-        node = st.seat[seat, NOW]
-        other = st.head[node]
-        st.seat[seat, AHEAD] = other
-        st.seat[seat, BEHIND] = -1
-        if other >= 0:
-            st.seat[other, BEHIND] = seat
-        st.head[node] = seat
+        hang(st, seat)
 
 
 @inlined
@@ -236,13 +280,7 @@ def unchain(a: Arrays, st: State, task: int, mode: int) -> None:
     """Undo `chain`."""
     first = a.task[task, SEAT_AT]
     for seat in range(first, first + a.mode[mode, SEATS]):
-        ahead, behind = st.seat[seat, AHEAD], st.seat[seat, BEHIND]
-        if ahead >= 0:
-            st.seat[ahead, BEHIND] = behind
-        if behind >= 0:
-            st.seat[behind, AHEAD] = ahead
-        else:
-            st.head[st.seat[seat, NOW]] = ahead
+        unhang(st, seat)
 
 
 @compiled
@@ -272,12 +310,15 @@ def put(a: Arrays, st: State, task: int, mode: int, start: int) -> None:
     if a.task[task, MOVE] > 0 and a.task[task, WAS_MODE] >= 0:
         own -= a.task[task, MOVE] * (a.mode[mode, DEVICES] - kept_devices(a, st, task, mode, start))
     st.task[task, OWN] = own
+    end = start + a.mode[mode, DURATION]
     occupy(a, st, task, mode, start, 1)
-    spend(a, st, task, mode, start, 1)
+    spend(a, st, mode, start, end, 1)
     chain(a, st, task, mode)
     leave(a, st, task, len(st.members) - 1)
     join(a, st, task, a.mode[mode, POOL])
-    st.tally[VALUE] += own + bonus_change(a, st, mode, start, 1)
+    st.tally[VALUE] += own + bonus_change(a, st, mode, start, min(a.slots, end), 1)
+    if a.mode[mode, LEAD] > 0:
+        st.tally[VALUE] += lead_on(a, st, task, mode, 1)
     st.tally[STOPPED] -= a.task[task, STAYS]
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
 
@@ -286,12 +327,15 @@ def put(a: Arrays, st: State, task: int, mode: int, start: int) -> None:
 def take(a: Arrays, st: State, task: int) -> None:
     """Stop running `task`; its seats stay readable until it is put again."""
     mode, start = st.task[task, NOW], st.task[task, START + NOW]
+    end = start + a.mode[mode, DURATION]
     occupy(a, st, task, mode, start, -1)
-    spend(a, st, task, mode, start, -1)
+    spend(a, st, mode, start, end, -1)
     unchain(a, st, task, mode)
     leave(a, st, task, a.mode[mode, POOL])
     join(a, st, task, len(st.members) - 1)
-    st.tally[VALUE] += bonus_change(a, st, mode, start, -1) - st.task[task, OWN]
+    st.tally[VALUE] += bonus_change(a, st, mode, start, min(a.slots, end), -1) - st.task[task, OWN]
+    if a.mode[mode, LEAD] > 0:
+        st.tally[VALUE] += lead_on(a, st, task, mode, -1)
     st.tally[STOPPED] += a.task[task, STAYS]
     st.tally[WORK] += (a.mode[mode, SEATS] + 1) * min(a.mode[mode, DURATION], a.slots) + 20
     st.task[task, NOW] = -1

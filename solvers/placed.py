@@ -7,21 +7,25 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from solvers.problem import Mode, Problem, Task
+    from solvers.problem import Lead, Mode, Problem, Task
     from solvers.solution import Run, Seat, Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A run of an existing task in an existing mode; `seats` are those that name an existing node and part."""
+    """A run of an existing task in an existing mode; `seats` are those that name an existing node and part.
+
+    `lead` is what the run is when it only leads to the next run of its task.
+    """
 
     position: int
     task: Task
     run: Run
     mode: Mode
     seats: tuple[Seat, ...]
+    lead: Lead | None = None
 
     @property
     def start(self) -> int:
@@ -30,8 +34,8 @@ class Placed:
 
     @property
     def end(self) -> int:
-        """The slot after its last by the mode's duration, whatever the run claims."""
-        return self.run.start + self.mode.duration
+        """The slot after its last by the duration of the mode or the lead, whatever the run claims."""
+        return self.run.start + (self.mode.duration if self.lead is None else self.lead.slots)
 
     def inside(self, slots: int) -> range:
         """Its slots within the horizon."""
@@ -87,14 +91,22 @@ def steps(slots: int, spans: Iterable[tuple[int, int, int]]) -> list[int]:
     return list(accumulate(changes))[:-1]
 
 
+def lead_of(task: Task, runs: Sequence[Run], at: int) -> Lead | None:
+    """The lead that the run at a place among a task's runs is: the first of two, if the other's mode has one."""
+    if at or len(runs) != 2 or runs[0].mode or not 0 <= runs[1].mode < len(task.modes):
+        return None
+    return task.modes[runs[1].mode].lead
+
+
 def _placed(problem: Problem, solution: Solution) -> Iterator[Placed]:
     for assignment in solution.assignments:
         if not 0 <= assignment.task < len(problem.tasks):
             continue
         task = problem.tasks[assignment.task]
-        for run in assignment.runs:
+        for at, run in enumerate(assignment.runs):
             if 0 <= run.mode < len(task.modes):
                 mode = task.modes[run.mode]
                 nodes = len(problem.pools[mode.pool].nodes)
                 seats = tuple(s for s in run.seats if 0 <= s.node < nodes and 0 <= s.part < len(mode.parts))
-                yield Placed(position=assignment.task, task=task, run=run, mode=mode, seats=seats)
+                lead = lead_of(task, assignment.runs, at)
+                yield Placed(position=assignment.task, task=task, run=run, mode=mode, seats=seats, lead=lead)

@@ -24,6 +24,7 @@ from solvers.columns import (
     FIRST,
     KIND,
     LAST,
+    LEAD,
     MODE_AT,
     MODE_END,
     MOVE,
@@ -289,7 +290,7 @@ def _square(values: Floats) -> float:
 
 
 _VALUED = [*range(SINCE, MOVE)]
-_PRICED = [POOL, DURATION, *range(CASH, CASH + 4), KIND, SCALE, SHAPE, FIRST, LAST, COST]
+_PRICED = [POOL, DURATION, *range(CASH, CASH + 4), KIND, SCALE, SHAPE, FIRST, LAST, COST, LEAD]
 
 
 def _groups(a: Arrays) -> tuple[Ints, Ints]:

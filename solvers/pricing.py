@@ -21,6 +21,7 @@ from solvers.columns import (
     FIRST,
     KIND,
     LAST,
+    LEAD,
     MODE_AT,
     MODE_END,
     MOVE,
@@ -61,14 +62,21 @@ def overlap(a: Arrays, budget: int, start: int, end: int) -> int:
 
 
 @inlined
-def cash_toll(a: Arrays, ppm: Ints, task: int, mode: int, start: int) -> int:
-    """Micros that the cash of a run costs at budget prices `ppm`, rounded down."""
-    total = 0
+def cash_toll(a: Arrays, ppm: Ints, mode: int, start: int, end: int) -> int:
+    """Micros that the cash of `[start, end)` in a mode costs at budget prices `ppm`, rounded down."""
+    total, task = 0, a.mode[mode, TASK]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
         budget = a.flat[at]
-        cash = a.mode[mode, CASH] * overlap(a, budget, start, start + a.mode[mode, DURATION])
+        cash = a.mode[mode, CASH] * overlap(a, budget, start, end)
         total += cash // MILLION * ppm[budget] + cash % MILLION * ppm[budget] // MILLION
     return int(total)
+
+
+@inlined
+def lead_toll(a: Arrays, tolls: Ints, mode: int) -> int:
+    """Micros that the lead of a mode pays for devices and rows; 0 without one."""
+    first = a.task[a.mode[mode, TASK], MODE_AT]
+    return int(tolls[a.mode[first, KIND], min(a.slots, a.mode[mode, LEAD])] * a.mode[first, SCALE])
 
 
 @inlined
@@ -89,7 +97,10 @@ def reduced_value(a: Arrays, desk: Desk, task: int, mode: int, start: int) -> in
     kind, end = a.mode[mode, KIND], min(a.slots, start + a.mode[mode, DURATION])
     value = column_value(a, task, mode, start) - a.mode[mode, SCALE] * (desk.tolls[kind, end] - desk.tolls[kind, start])
     if a.mode[mode, CASH] > 0:
-        value -= cash_toll(a, desk.ppm, task, mode, start)
+        value -= cash_toll(a, desk.ppm, mode, start, start + a.mode[mode, DURATION])
+    if a.mode[mode, LEAD] > 0:
+        value -= lead_toll(a, desk.tolls, mode)
+        value -= cash_toll(a, desk.ppm, a.task[task, MODE_AT], 0, a.mode[mode, LEAD])
     return int(value)
 
 
@@ -112,6 +123,19 @@ def best_columns(a: Arrays, desk: Desk) -> None:
         desk.best[group, 2] = top_start
 
 
+@inlined
+def add_span(a: Arrays, mode: int, span: tuple[int, int], count: int, use: Ints, spent: Ints) -> None:
+    """Add where the use of `count` runs of a mode begins and ends, and what they spend."""
+    start, end = span
+    amount = count * a.mode[mode, SCALE]
+    use[a.mode[mode, KIND], start] += amount
+    if end < a.slots:
+        use[a.mode[mode, KIND], end] -= amount
+    task = a.mode[mode, TASK]
+    for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
+        spent[a.flat[at]] += count * a.mode[mode, CASH] * overlap(a, a.flat[at], start, end)
+
+
 @compiled
 def add_use(a: Arrays, desk: Desk, use: Ints, spent: Ints) -> None:
     """Sum the columns whose reduced value is positive: `use[kind, slot]` in scales, `spent[budget]` in micros."""
@@ -120,16 +144,12 @@ def add_use(a: Arrays, desk: Desk, use: Ints, spent: Ints) -> None:
     for group in range(len(desk.groups)):
         if desk.best[group, 0] <= 0 or desk.best[group, 1] < 0:
             continue
-        task, count = desk.groups[group]
+        count = desk.groups[group, 1]
         _, mode, start = desk.best[group]
-        end = start + a.mode[mode, DURATION]
-        amount = count * a.mode[mode, SCALE]
-        use[a.mode[mode, KIND], start] += amount
-        if end < a.slots:
-            use[a.mode[mode, KIND], end] -= amount
-        for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-            budget = a.flat[at]
-            spent[budget] += count * a.mode[mode, CASH] * overlap(a, budget, start, end)
+        add_span(a, mode, (start, start + a.mode[mode, DURATION]), count, use, spent)
+        if a.mode[mode, LEAD] > 0:
+            first = a.task[desk.groups[group, 0], MODE_AT]
+            add_span(a, first, (0, a.mode[mode, LEAD]), count, use, spent)
     for kind in range(len(use)):
         for slot in range(1, a.slots):
             use[kind, slot] += use[kind, slot - 1]

@@ -84,6 +84,19 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """How a task that runs already goes on before it begins in a mode: as its first mode, in slots `[0, slots)`.
+
+    `seats` are `(node, part)` of that first mode. `worth_micros` of the task's worth and premium are done for good
+    by then, and the mode that it leads to does the rest.
+    """
+
+    slots: int
+    worth_micros: int
+    seats: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
     """One legal way to run a task.
 
@@ -91,7 +104,8 @@ class Mode:
     `cash_micros` and `power_micros` are per slot, `cost_micros` once. `home` is the row that decides whether its
     devices are guaranteed or borrowed. `nodes` lists the eligible nodes of the pool (None: all). `earliest` and
     `latest` bound the start beside the task's own. `within` is a tier of the pool: each block of parts lies in one
-    domain of it, and no two blocks in the same (None: anywhere).
+    domain of it, and no two blocks in the same (None: anywhere). `lead` says how long the task goes on as its first
+    mode before it is interrupted and, at this mode's start, begins again in this one (None: it does not).
     """
 
     name: str
@@ -108,6 +122,7 @@ class Mode:
     earliest: int = 0
     latest: int | None = None
     within: int | None = None
+    lead: Lead | None = None
 
     @property
     def devices(self) -> int:
@@ -132,6 +147,7 @@ class Task:
     `solvers.worth`):
     `(worth + premium) * (min(e, slots) - s) // duration  -  delay * (e - since)  -  min(worth, late * max(0, e - due))
     -  (cash + power) * (min(e, slots) - s)  -  cost  -  move * devices whose node or start is not the previous one`.
+    A lead adds its own worth, which what m works on is less by, and costs the first mode's cash and power in its slots.
     `after` lists tasks that must have ended. `latest` bounds the start. `priority` 0 is the highest. A task that
     `stays` runs already and may not stop: it takes one of its modes, of which the first goes on where it is, from slot
     0 on nodes that it names one for one; together these first modes must obey all rules.
@@ -295,6 +311,7 @@ def _task_faults(problem: Problem, task: Task) -> Iterator[str]:
         yield f"task {task.name} ran in mode {task.previous.mode}, of {len(task.modes)}"
     for mode in task.modes:
         yield from _mode_faults(problem, task, mode)
+        yield from () if mode.lead is None else _lead_faults(problem, task, mode, mode.lead)
 
 
 def _goes_on(mode: Mode) -> bool:
@@ -320,6 +337,24 @@ def _mode_faults(problem: Problem, task: Task, mode: Mode) -> Iterator[str]:
         yield f"{where} has negative cash, power, cost or earliest start"
     if any(not 0 <= charge.row < len(problem.rows) or charge.amount < 0 for charge in mode.charges):
         yield f"{where} charges {mode.charges} to {len(problem.rows)} rows"
+
+
+def _lead_faults(problem: Problem, task: Task, mode: Mode, lead: Lead) -> Iterator[str]:
+    where, first = f"the lead of mode {mode.name} of task {task.name}", task.modes[0]
+    if not 1 <= lead.slots <= min(mode.earliest, first.duration):
+        yield f"{where} takes {lead.slots} slots, expected 1 to {min(mode.earliest, first.duration)}"
+    if not 0 <= lead.worth_micros <= task.worth_micros + task.premium_micros:
+        yield f"{where} is worth {lead.worth_micros} micros, of {task.worth_micros + task.premium_micros}"
+    if task.earliest or first.earliest or task.latest is not None or task.after:
+        yield f"{where} goes on from slot 0, but the task has a window or comes after others"
+    if first.lead is not None or first.within is not None:
+        yield f"{where} goes on as a mode that has a lead or stays within a tier"
+    nodes = range(len(problem.pools[first.pool].nodes)) if 0 <= first.pool < len(problem.pools) else range(0)
+    eligible = nodes if first.nodes is None else first.nodes
+    seated = sorted(part for node, part in lead.seats if node in nodes and node in eligible)
+    wanted = [at for at, part in enumerate(first.parts) for _ in range(part.count)]
+    if seated != wanted or len({node for node, _ in lead.seats}) < len(wanted):
+        yield f"{where} sits on {lead.seats}, expected a node of its own for each of {first.parts}"
 
 
 def _place_faults(problem: Problem, pool: Pool, where: str, mode: Mode) -> Iterator[str]:

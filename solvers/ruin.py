@@ -16,6 +16,7 @@ from solvers.columns import (
     DURATION,
     FIRST,
     LAST,
+    LEAD,
     LIKELY,
     LIST,
     LISTED,
@@ -101,6 +102,8 @@ def pick_sufferer(a: Arrays, st: State, guide: Guide, tries: int) -> int:
 def overlaps(a: Arrays, st: State, task: int, start: int, end: int) -> bool:
     """Say whether the task runs in some slot of `[start, end)`."""
     mode = st.task[task, NOW]
+    if mode >= 0 and start < a.mode[mode, LEAD] and end > 0:
+        return True
     return bool(
         mode >= 0 and st.task[task, START + NOW] < end and st.task[task, START + NOW] + a.mode[mode, DURATION] > start
     )

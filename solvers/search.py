@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -213,7 +213,7 @@ class Search:
         a, st = self._a, self.state
         clear(a, st)
         for one in solution.assignments:
-            for run in one.runs:
+            for run in one.runs[-1:]:
                 mode, at = int(a.task[one.task, MODE_AT]) + run.mode, int(a.task[one.task, SEAT_AT])
                 first = int(a.pool[a.mode[mode, POOL], FIRST_NODE])
                 rank = {
@@ -231,12 +231,20 @@ class Search:
         """Write the best plan down."""
         placed = np.flatnonzero(self.state.task[:, BEST] >= 0).tolist()
         return Solution(
-            assignments=tuple(Assignment(task=task, runs=(self._run(task),)) for task in placed),
+            assignments=tuple(Assignment(task=task, runs=tuple(self._runs(task))) for task in placed),
             value_micros=self._value,
             bound_micros=self._bound,
             proof=Proof.BOUNDED,
             prices=self._pool_prices(self._quote.prices),
         )
+
+    def _runs(self, task: int) -> Iterator[Run]:
+        run = self._run(task)
+        lead = self._problem.tasks[task].modes[run.mode].lead
+        if lead is not None:
+            seats = tuple(Seat(node=node, part=part) for node, part in sorted(lead.seats))
+            yield Run(mode=0, start=0, end=lead.slots, seats=seats)
+        yield run
 
     def _run(self, task: int) -> Run:
         a, mode, start = self._a, int(self.state.task[task, BEST]), int(self.state.task[task, START + BEST])

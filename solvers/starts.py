@@ -28,8 +28,12 @@ from solvers.columns import (
     FAR,
     FREE_AT,
     HOLDING,
+    LEAD,
+    LEAD_AT,
+    LEAD_END,
     LIMIT,
     LIMIT_AT,
+    MODE_AT,
     NODE_AT,
     NODE_END,
     NOW,
@@ -219,15 +223,37 @@ def mark_starts(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
 
 
 @inlined
+def cash_inside(a: Arrays, budget: int, mode: int, start: int, end: int) -> int:
+    """The cash that a mode costs in the slots of `[start, end)` that a budget covers."""
+    overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
+    return int(a.mode[mode, CASH] * max(0, overlap))
+
+
+@inlined
 def affordable(a: Arrays, st: State, task: int, mode: int, start: int) -> bool:
-    """Say whether every budget of the task holds the cash of the run."""
-    cash = a.mode[mode, CASH]
-    if cash == 0:
+    """Say whether every budget of the task holds the cash of the run, and of its lead."""
+    first, lead = a.task[task, MODE_AT], a.mode[mode, LEAD]
+    if a.mode[mode, CASH] == 0 and (lead == 0 or a.mode[first, CASH] == 0):
         return True
     end = start + a.mode[mode, DURATION]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-        budget = a.flat[at]
-        overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
-        if overlap > 0 and overlap * cash > st.cash[budget]:
+        cash = cash_inside(a, a.flat[at], mode, start, end) + cash_inside(a, a.flat[at], first, 0, lead)
+        if cash > 0 and cash > st.cash[a.flat[at]]:
             return False
+    return True
+
+
+@compiled
+def lead_fits(a: Arrays, st: State, task: int, mode: int) -> bool:
+    """Say whether nodes and rows have room for the lead of a mode; there is room for none."""
+    first, end = a.task[task, MODE_AT], a.mode[mode, LEAD]
+    for at in range(a.mode[mode, LEAD_AT], a.mode[mode, LEAD_END], 2):
+        for slot in range(end):
+            if not fits_in_slot(a, st, a.flat[at], a.flat[a.flat[at + 1] + USE_AT], slot):
+                return False
+    for at in range(a.mode[first, CHARGE_AT], a.mode[first, CHARGE_END], 2):
+        for slot in range(end):
+            if not fits_rows(a, st, a.flat[at], slot, a.flat[at + 1]):
+                return False
+    st.tally[WORK] += end
     return True

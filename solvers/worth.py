@@ -10,7 +10,7 @@ from solvers.placed import Case, read
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solvers.problem import Mode, Problem, Task
+    from solvers.problem import Lead, Mode, Problem, Task
     from solvers.solution import Run, Seat, Solution
 
 
@@ -21,7 +21,10 @@ def value(problem: Problem, solution: Solution) -> int:
 
 def case_value(case: Case) -> int:
     """The same of what has been read already; runs that mean nothing are worth nothing."""
-    total = sum(run_value(case.problem, each.task, each.run) for each in case.placed)
+    total = sum(
+        run_value(case.problem, each.task, each.run) if each.lead is None else lead_value(each.task, each.lead)
+        for each in case.placed
+    )
     for row, use in zip(case.problem.rows, case.row_use(), strict=True):
         if row.guarantee is not None:
             total += row.bonus_micros * sum(map(min, use, row.guarantee))
@@ -34,14 +37,21 @@ def run_value(problem: Problem, task: Task, run: Run) -> int:
     end = run.start + mode.duration
     inside = min(end, problem.slots) - run.start
     late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, end - task.due))
+    done = 0 if mode.lead is None else mode.lead.worth_micros
     return (
-        (task.worth_micros + task.premium_micros) * inside // mode.duration
+        (task.worth_micros + task.premium_micros - done) * inside // mode.duration
         - task.delay_micros * (end - task.since)
         - late
         - (mode.cash_micros + mode.power_micros) * inside
         - mode.cost_micros
         - task.move_micros * moved_devices(task, run)
     )
+
+
+def lead_value(task: Task, lead: Lead) -> int:
+    """What the run that leads to another is worth in micros on its own, without bonuses."""
+    first = task.modes[0]
+    return lead.worth_micros - (first.cash_micros + first.power_micros) * lead.slots
 
 
 def moved_devices(task: Task, run: Run) -> int:

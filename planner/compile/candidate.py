@@ -24,6 +24,7 @@ from planner.units import Memory, Money, ceil_div
 if TYPE_CHECKING:
     from planner.catalog import Catalog, Vendor, VendorFacts
     from planner.compile.ask import Ask, Speeds, Timing, Wish
+    from planner.compile.cuts import Cut
     from planner.compile.domains import Spread
     from planner.compile.fleet import FleetPool
     from planner.compile.shape import Shape
@@ -55,7 +56,8 @@ class Candidate:
     lost to what interrupts it: `lost_part` of the whole work before it begins, the rest as expected on the spot market,
     for which `extra_micros_per_slot` counts against the mode beside cash and power. `milliqps` is what one replica of a
     service serves there. `within` and `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of
-    one are of that `size`, partitions of that `profile`. Each of the rows `counted` counts it once.
+    one are of that `size`, partitions of that `profile`. Each of the rows `counted` counts it once. Work that goes on
+    until a `cut` begins again as this after it.
     """
 
     variant: str
@@ -74,6 +76,7 @@ class Candidate:
     paused: bool = False
     lost_seconds: int = 0
     lost_part: Fraction = Fraction(0)
+    cut: Cut | None = None
     extra_micros_per_slot: int = 0
     milliqps: Fraction = Fraction(0)
     within: int | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from planner.compile.foreign import FOR_EVER
+from planner.compile.sighting import played
 from solvers.problem import Budget, Node, Row, Taken, Task
 
 _Use = list[tuple[int, tuple[int, ...]]]
@@ -67,11 +68,9 @@ def room(pools: Sequence[Sequence[Node]], tasks: Sequence[Task]) -> tuple[tuple[
 
 def _seats(task: Task) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Each node that the task stays on, with the use of the part that has as many devices as it holds there."""
-    left = [part.use for part in task.modes[0].parts for _ in range(part.count)]
-    for node, devices in task.previous.nodes if task.previous else ():
-        use = next((use for use in left if use[0] == devices), left[0])
-        left.remove(use)
-        yield node, use
+    parts = task.modes[0].parts
+    for node, part in played(parts, task.previous.nodes if task.previous else ()):
+        yield node, parts[part].use
 
 
 def _roomy(node: Node, held: Sequence[tuple[int, tuple[int, ...]]]) -> Node:

@@ -13,6 +13,7 @@ from planner.compile.ask import Ask, Wish, speeds, wishes
 from planner.compile.candidate import Candidate, Fits, Grounds, candidate, fits
 from planner.compile.cells import TIER, divided
 from planner.compile.fleet import FleetPool, fleet
+from planner.compile.giving_way import Scene
 from planner.compile.history import History, history
 from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, length_text
 from planner.compile.impossible import impossible
@@ -109,7 +110,7 @@ def compiled(
         expenses=ended.expenses,
     )  # fmt: skip
     contradictions.refuse(specset, works, pools, held, horizon)
-    scene = running.Scene(horizon=horizon, policy=specset.policy, known=known, rows=rows, nodes=nodes)
+    scene = Scene(horizon=horizon, policy=specset.policy, known=known, rows=rows, nodes=nodes)
     works = tuple(timed(work, ground) for work in running.resume(works, scene))
     serving = services(Scope(specset=specset, grounds=grounds, ground=ground, nodes=nodes, previous=previous))
     works += serving.works

@@ -1,12 +1,11 @@
 """Work that runs when the plan starts: it goes on where it is, or is interrupted at what that really costs.
 
 What is done and not saved is lost with an interruption, and so is the restart. In fractions of the whole work of a run
-that is expected to last E on its own devices:
+that is expected to last E on its own devices, when the plan starts (`planner.compile.cuts` has what follows):
 
     done   =  the snapshot's `done` (without one: time run / E) and what has run since the snapshot / E, below 1
     saved  =  the snapshot's `checkpointed`, at least done - checkpoint.every / E; 0 without checkpoints
     left   =  E x (1 - done) to go on;   E' x (1 - saved) + restart to begin again on devices that take E'
-    lost   =  worth x (done - saved + restart / E), once, beside what is worked twice
 """
 
 from __future__ import annotations
@@ -16,40 +15,30 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from planner.compile.cuts import Course, Cut, course, cut, cuts, restart_seconds
 from planner.compile.denial import denial
 from planner.compile.foreign import FOR_EVER
+from planner.compile.giving_way import Moments, Scene, above_guarantees, moments
 from planner.compile.sighting import Standing
 from planner.names import address
 from planner.spec.policy import DenyWhat
 from planner.spec.snapshot import Foreign
-from planner.units import ceil_fraction
+from planner.units import ceil_div, ceil_fraction
 
 if TYPE_CHECKING:
     from planner.compile.candidate import Candidate
-    from planner.compile.horizon import Horizon
-    from planner.compile.quota_rows import Rows
-    from planner.compile.quotas import Quotas
     from planner.compile.sighting import Sighting
     from planner.compile.tasks import Work
     from planner.spec.job import Job
-    from planner.spec.policy import Policy
     from planner.spec.service import Service
     from planner.spec.snapshot import Running, Snapshot
-    from solvers.problem import Node
 
 _MILLION: Final = 1_000_000
 _SECOND_MS: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What standings are judged by."""
-
-    horizon: Horizon
-    policy: Policy
-    known: Quotas
-    rows: Rows
-    nodes: tuple[tuple[Node, ...], ...]
+_MOST_CUTS: Final = 8
+"""For so many moments at most a run may be interrupted."""
+_MOST_WAYS: Final = 2_000
+"""Runs may be interrupted in so many ways at most, all together, times two; of many runs each in fewer."""
 
 
 def with_strays(
@@ -75,20 +64,35 @@ def _strays(shot: Snapshot, ours: set[str]) -> Iterator[Foreign]:
 
 def resume(works: Sequence[Work], scene: Scene) -> tuple[Work, ...]:
     """All works, and those that run with how they stand: to go on first, then every way to begin again."""
-    found = {work.address: standing(work, scene) for work in works if work.seen is not None}
+    found = {work.address: one for work in works if work.seen is not None and (one := standing(work, scene))}
     firsts = [
-        replace(work, candidates=(one[0],), standing=one[1]) for work in works if (one := found.get(work.address))
+        replace(work, candidates=(one.going_on,), standing=one.now)
+        for work in works
+        if (one := found.get(work.address))
     ]
-    guaranteed = inside_guarantees([work for work in firsts if work.standing and work.standing.goes_on], scene)
+    free = above_guarantees([work for work in firsts if found[work.address].now.ends_there], scene)
+    when = moments(works, firsts, scene)
+    ways = sum(len(work.candidates) for work in works if work.address in found)
+    most = max(1, min(_MOST_CUTS, _MOST_WAYS // max(1, ways)))
     return tuple(
         work if (one := found.get(work.address)) is None
-        else _resumed(work, *one, scene, guaranteed=work.address in guaranteed)
+        else _resumed(work, one, scene, _leave(one, when, free.get(work.address, 0), most, scene))
         for work in works
     )  # fmt: skip
 
 
-def standing(work: Work, scene: Scene) -> tuple[Candidate, Standing] | None:
-    """How the work's run stands, and the candidate that it goes on as; None where no candidate is what runs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A run that goes on: as which candidate, how it stands, its course, and the slot in which its nodes close."""
+
+    going_on: Candidate
+    now: Standing
+    course: Course
+    closes: int
+
+
+def standing(work: Work, scene: Scene) -> Found | None:
+    """How the work's run stands; None where no candidate is what runs.
 
     That is so where the pool, the variant or a node is gone or not legal any more: then it begins again elsewhere.
     """
@@ -129,27 +133,31 @@ def _nodes(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...
 
 def _going_on(
     job: Job, candidate: Candidate, seen: Sighting, nodes: tuple[tuple[int, int], ...], scene: Scene
-) -> tuple[Candidate, Standing]:
-    """The candidate for what is left of the run, and how that stands.
+) -> Found:
+    """What is left of the run, and how that stands.
 
     A run that lasts longer than expected goes on for a slot. Where its nodes close before its limit, but not before it
     is expected to end, it goes on until then.
     """
-    expected, horizon = candidate.expected_seconds, scene.horizon
+    expected, horizon, running = candidate.expected_seconds, scene.horizon, seen.running
     done = _done(seen, expected, horizon.start)
-    saved = _saved(job, seen.running, done, expected)
     left = max(1, ceil_fraction(expected * (1 - done)))
-    limit_left = candidate.limit_seconds - (horizon.start - seen.running.started_at)
+    limit_left = candidate.limit_seconds - (horizon.start - running.started_at)
     opened = _open_seconds(scene, candidate.site.at, nodes)
+    ends_there = horizon.length(left) * horizon.slot_seconds <= opened
+    free_from = ceil_div(running.started_at * _SECOND_MS + job.min_run.milliseconds, _SECOND_MS)
+    run = course(
+        job, running, expected, done=done, saved=_saved(job, running, done, expected), ends=horizon.length(left),
+        floor=max(0, horizon.ceil(free_from)) if ends_there else 0,
+    )  # fmt: skip
     going_on = replace(
         candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0,
         egress_micros=0, nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
     )  # fmt: skip
-    lost = done - saved + Fraction(_restart_seconds(job), expected)
-    return going_on, Standing(
-        running=seen.running, done=done, saved=saved, lost_part=lost, lost_seconds=ceil_fraction(expected * lost),
-        nodes=nodes, goes_on=horizon.length(left) * horizon.slot_seconds <= opened,
+    now = Standing(
+        running=running, at_once=cut(run, 0, horizon), nodes=nodes, goes_on=opened > 0, ends_there=ends_there
     )  # fmt: skip
+    return Found(going_on=going_on, now=now, course=run, closes=opened // horizon.slot_seconds)
 
 
 def _open_seconds(scene: Scene, pool: int, nodes: tuple[tuple[int, int], ...]) -> int:
@@ -172,20 +180,10 @@ def _saved(job: Job, running: Running, done: Fraction, expected: int) -> Fractio
     return min(done, max(told, done - Fraction(job.checkpoint.every.milliseconds, _SECOND_MS * expected)))
 
 
-def _restart_seconds(job: Job) -> int:
-    return 0 if job.checkpoint is None else ceil_fraction(Fraction(job.checkpoint.restart.milliseconds, _SECOND_MS))
-
-
-def is_firm(work: Work, now: Standing, going_on: Candidate, scene: Scene) -> bool:
-    """Whether nothing may interrupt the run: its job, the policy or its least run time say so, or it is protected."""
-    job, run = work.job, now.running
-    since = scene.horizon.start - run.started_at
-    return (
-        not job.preemptible
-        or job.protected
-        or since * _SECOND_MS < job.min_run.milliseconds
-        or _denied(DenyWhat.PREEMPT, work, going_on, scene)
-    )
+def never_stops(work: Work, going_on: Candidate, scene: Scene) -> bool:
+    """Whether nothing may ever interrupt the run: its job or the policy say so, or it is protected."""
+    job = work.job
+    return not job.preemptible or job.protected or _denied(DenyWhat.PREEMPT, work, going_on, scene)
 
 
 def may_move(work: Work, going_on: Candidate, scene: Scene) -> bool:
@@ -199,75 +197,47 @@ def _denied(what: DenyWhat, work: Work, going_on: Candidate, scene: Scene) -> bo
     return denial(scene.policy.deny, ask, going_on.site, what) is not None
 
 
-def inside_guarantees(works: Sequence[Work], scene: Scene) -> frozenset[str]:
-    """Addresses of what runs and may not be interrupted for others, since its team would fall below its guarantee.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leave:
+    """When a run may be interrupted, and from which slot on it may be stopped rather than moved (None: never)."""
 
-    Of each quota only as much gives way as runs above the guarantee at some time: first the lowest priority, and of
-    one priority what has begun last.
-    """
-    running: dict[int, list[Work]] = {}
-    for work in works:
-        site = work.candidates[0].site if work.standing is not None else None
-        if site is not None and site.position is not None:
-            home = scene.known.home(work.job.team, (site.at, site.position))
-            if home is not None:
-                running.setdefault(home, []).append(work)
-    found: set[str] = set()
-    for home, group in running.items():
-        above = _above(group, [each.planned for each in scene.rows.by_quota[home].held], scene.horizon)
-        for work in sorted(group, key=_rank, reverse=True):
-            found |= set() if _gives_way(work.candidates[0], above, scene.horizon) else {work.address}
-    return frozenset(found)
+    cuts: tuple[Cut, ...]
+    first: int | None
 
 
-def _above(group: Sequence[Work], guaranteed: Sequence[int], horizon: Horizon) -> list[int]:
-    """By how much what runs exceeds a guarantee, slot by slot."""
-    used = [0] * horizon.slots
-    for work in group:
-        for slot in _slots(work.candidates[0], horizon):
-            used[slot] += work.candidates[0].devices
-    return [max(0, have - own) for have, own in zip(used, guaranteed, strict=True)]
+def _leave(found: Found, when: Moments, first: int | None, most: int, scene: Scene) -> _Leave:
+    slots = when.of(found.going_on, first or 0, most)
+    return _Leave(cuts=cuts(found.course, slots, found.closes, scene.horizon, when.patience), first=first)
 
 
-def _gives_way(going_on: Candidate, above: list[int], horizon: Horizon) -> bool:
-    """Whether the run is at some time wholly above the guarantee; then it is taken from what others may still take."""
-    slots = _slots(going_on, horizon)
-    if not any(above[slot] >= going_on.devices for slot in slots):
-        return False
-    for slot in slots:
-        above[slot] = max(0, above[slot] - going_on.devices)
-    return True
-
-
-def _slots(going_on: Candidate, horizon: Horizon) -> range:
-    return range(min(horizon.length(going_on.expected_seconds), horizon.slots))
-
-
-def _rank(work: Work) -> tuple[bool, str, int, str]:
-    assert work.standing is not None, "only what runs is ranked"
-    return work.job.preemptible, work.job.priority.value, work.standing.running.started_at, work.address
-
-
-def _resumed(work: Work, going_on: Candidate, now: Standing, scene: Scene, *, guaranteed: bool) -> Work:
+def _resumed(work: Work, found: Found, scene: Scene, leave: _Leave) -> Work:
     """The work with its run as the first candidate, then the ways to begin again from what is saved.
 
-    What stays may only change nodes without a pause, and that only where it may move.
+    What may not be stopped may only change nodes without a pause, and that only where it may move. Work whose nodes
+    close before it ends has to go, whatever its job or the policy say.
     """
-    firm = is_firm(work, now, going_on, scene)
-    stays = now.goes_on and (firm or guaranteed)
-    moves = may_move(work, going_on, scene) and not firm
-    again = [_again(each, work.job, now) for each in work.candidates]
-    on = [going_on] if now.goes_on else []
-    moved = [replace(each, last=0) for each in again] if moves and now.goes_on else []
-    later = [] if stays else [replace(each, first=1, paused=True) for each in again] if now.goes_on else again
-    return replace(work, candidates=(*on, *moved, *later), standing=replace(now, stays=stays))
+    now = found.now
+    firm = now.ends_there and never_stops(work, found.going_on, scene)
+    moves = not now.ends_there or (not firm and may_move(work, found.going_on, scene))
+    first = None if firm else leave.first
+    again: list[Candidate] = []
+    for each in () if firm else leave.cuts:
+        made = [_again(candidate, work.job, each) for candidate in work.candidates]
+        again += [replace(one, last=each.slot) for one in made if moves and now.goes_on]
+        if first is not None and each.slot >= first:
+            again += [replace(one, first=each.slot + now.goes_on, paused=now.goes_on) for one in made]
+    stays = now.ends_there and (firm or first is None or found.course.floor > 0)
+    on = [found.going_on] if now.goes_on else []
+    return replace(work, candidates=(*on, *again), standing=replace(now, stays=stays))
 
 
-def _again(candidate: Candidate, job: Job, now: Standing) -> Candidate:
-    restart = _restart_seconds(job)
-    left = ceil_fraction(candidate.expected_seconds * (1 - now.saved)) + restart
-    limit = ceil_fraction(candidate.limit_seconds * (1 - now.saved)) + restart
+def _again(candidate: Candidate, job: Job, found: Cut) -> Candidate:
+    """The candidate for what is left after an interruption, from its slot on."""
+    restart = restart_seconds(job)
+    left = ceil_fraction(candidate.expected_seconds * (1 - found.saved)) + restart
+    limit = ceil_fraction(candidate.limit_seconds * (1 - found.saved)) + restart
     return replace(
-        candidate, expected_seconds=left, limit_seconds=max(left, limit),
-        lost_seconds=candidate.lost_seconds + now.lost_seconds, lost_part=now.lost_part,
+        candidate, expected_seconds=left, limit_seconds=max(left, limit), first=found.slot,
+        lost_seconds=candidate.lost_seconds + found.lost_seconds, lost_part=found.lost_part,
+        cut=found if found.slot else None,
     )  # fmt: skip

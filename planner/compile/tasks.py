@@ -14,15 +14,17 @@ from planner.compile.fleet import Market, micros_per_slot, power_micros_per_slot
 from planner.compile.horizon import DAY, HOUR, length_text
 from planner.compile.past import earlier
 from planner.compile.refusal import Code, Refusal
+from planner.compile.sighting import played
 from planner.spec.envelope import Priority
 from planner.spec.job import DeadlineIs
 from planner.spec.work import Market as Wanted
 from planner.units import Money, ceil_div, ceil_fraction, format_time
-from solvers.problem import Charge, Mode, Previous, Task
+from solvers.problem import Charge, Lead, Mode, Previous, Task
 
 if TYPE_CHECKING:
     from planner.compile.ask import Speeds, Wish
     from planner.compile.candidate import Candidate
+    from planner.compile.cuts import Cut
     from planner.compile.history import Expense
     from planner.compile.horizon import Horizon
     from planner.compile.quota_rows import Rows
@@ -205,14 +207,29 @@ def _unsaved(work: Work, speeds: Speeds) -> Fraction:
     return least_work(work.wishes, speeds) * (1 if work.standing is None else 1 - work.standing.saved)
 
 
-def _undone(work: Work, speeds: Speeds) -> Fraction:
-    """The work that no run has done yet: what is done twice fills no guarantee."""
-    return least_work(work.wishes, speeds) * (1 if work.standing is None else 1 - work.standing.done)
+def _undone(work: Work, candidate: Candidate, whole: Fraction) -> Fraction:
+    """The work that no run has done before the candidate begins: what is done twice fills no guarantee."""
+    done = work.standing.done if work.standing is not None else Fraction(0)
+    return whole * (1 - (done if candidate.cut is None else candidate.cut.done))
 
 
-def modes(work: Work, ground: Ground, amount: Fraction, array_row: int | None = None) -> tuple[Mode, ...]:
-    """The candidates in slots; `amount` is the least work, in GPU-milliseconds of the reference model."""
-    return tuple(_mode(candidate, work, ground, amount, array_row) for candidate in work.candidates)
+def modes(work: Work, ground: Ground, whole: Fraction, array_row: int | None = None) -> tuple[Mode, ...]:
+    """The candidates in slots; `whole` is the least work, in GPU-milliseconds of the reference model."""
+    made: list[Mode] = []
+    for candidate in work.candidates:
+        mode = _mode(candidate, work, ground, _undone(work, candidate, whole), array_row)
+        made.append(mode if candidate.cut is None else replace(mode, lead=_lead(work, candidate.cut, made[0], ground)))
+    return tuple(made)
+
+
+def _lead(work: Work, cut: Cut, first: Mode, ground: Ground) -> Lead:
+    """How the work goes on until a cut: what is safe by then is done for good."""
+    now = work.standing
+    assert now is not None, "only what runs is interrupted"
+    safe = least_work(work.wishes, ground.speeds) * (cut.saved - now.saved)
+    return Lead(
+        slots=cut.slot, worth_micros=sum(worth(safe, work.job, ground.policy)), seats=played(first.parts, now.nodes)
+    )  # fmt: skip
 
 
 def _cash_per_slot(candidate: Candidate, horizon: Horizon) -> int:
@@ -279,7 +296,7 @@ def task(
     job, horizon, policy, now = work.job, ground.horizon, ground.policy, work.standing
     amount = _unsaved(work, ground.speeds)
     value, premium = worth(amount, job, policy)
-    ways = modes(work, ground, _undone(work, ground.speeds), array_row)
+    ways = modes(work, ground, least_work(work.wishes, ground.speeds), array_row)
     due = (
         None
         if job.window.deadline is None or job.window.deadline_is is DeadlineIs.HARD

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """One run of one task, by its position in the problem."""
+    """One run of one task, by its position in the problem; `leads`: it goes on until it is interrupted."""
 
     at: int
     work: Work
@@ -24,6 +24,7 @@ class Placed:
     mode: Mode
     candidate: Candidate
     run: Run
+    leads: bool = False
 
     @property
     def pool(self) -> FleetPool:
@@ -66,6 +67,7 @@ def placed(compiled: Compiled, solution: Solution) -> tuple[Placed, ...]:
             mode=compiled.problem.tasks[assignment.task].modes[run.mode],
             candidate=compiled.works[assignment.task].candidates[run.mode],
             run=run,
+            leads=run is not assignment.runs[-1],
         )
         for assignment in solution.assignments
         for run in assignment.runs

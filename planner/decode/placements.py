@@ -46,7 +46,7 @@ def seated(runs: Iterable[Placed]) -> Iterator[Seated]:
             continue
         for number, seat in enumerate(sorted(each.run.seats, key=lambda seat: (seat.part, seat.node))):
             for position, hold in enumerate(each.candidate.shapes[seat.part].holds):
-                key = f"{each.work.address} {number} {position}"
+                key = f"{each.work.address} {number} {position}{' ahead' if each.leads else ''}"
                 yield Seated(key=key, placed=each, node=seat.node, hold=hold)
 
 
@@ -115,9 +115,9 @@ def _of_group(pool: FleetPool, group: DeviceGroup, busy: Busy) -> Devices:
 
 
 def _claims(parts: Sequence[Seated], pool: FleetPool) -> Iterator[Claim]:
-    held: dict[tuple[str, str], list[tuple[int, ...]]] = {}
+    held: dict[tuple[str, str, bool], list[tuple[int, ...]]] = {}
     for each in parts:
-        place = (each.placed.work.address, each.hold.role)
+        place = (each.placed.work.address, each.hold.role, each.placed.leads)
         if place not in held:
             held[place] = _held(each, pool)
         mine = held[place].pop(0) if held[place] else ()
@@ -146,30 +146,38 @@ def _held(part: Seated, pool: FleetPool) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seats:
-    """The parts of every run by the position of its task, and the devices of each part by its key."""
+    """The parts of every run by the position of its task and whether it leads to another, and the devices of each part
+    by its key.
+    """
 
-    by_task: Mapping[int, Sequence[Seated]]
+    by_run: Mapping[tuple[int, bool], Sequence[Seated]]
     bound: Mapping[str, tuple[int, ...]]
 
 
 def seats_of(compiled: Compiled, runs: Iterable[Placed]) -> Seats:
     """Every part of every run with its devices."""
     seats = tuple(seated(runs))
-    by_task: dict[int, list[Seated]] = defaultdict(list)
+    by_run: dict[tuple[int, bool], list[Seated]] = defaultdict(list)
     for each in seats:
-        by_task[each.placed.at].append(each)
-    return Seats(by_task=by_task, bound=devices(compiled, seats))
+        by_run[each.placed.at, each.placed.leads].append(each)
+    return Seats(by_run=by_run, bound=devices(compiled, seats))
 
 
 def placements(compiled: Compiled, runs: Sequence[Placed], seats: Seats) -> tuple[Placement, ...]:
-    """Every run of a job as a placement, sorted by address."""
-    found = (_placement(compiled, each, seats) for each in runs if each.work.layer is None)
+    """The runs of every job as a placement, sorted by address."""
+    leads = {each.at: each for each in runs if each.leads}
+    found = (
+        _placement(compiled, each, leads.get(each.at), seats)
+        for each in runs
+        if each.work.layer is None and not each.leads
+    )
     return tuple(sorted(found, key=lambda placement: placement.address))
 
 
-def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
+def _placement(compiled: Compiled, each: Placed, lead: Placed | None, seats: Seats) -> Placement:
+    """The placement of a job by its last run, and the one that leads to it if it is interrupted."""
     work, horizon = each.work, compiled.horizon
-    job = work.job
+    job, runs = work.job, (each,) if lead is None else (lead, each)
     finish = horizon.moment(each.run.end)
     begun = began(each)
     return Placement(
@@ -183,12 +191,14 @@ def _placement(compiled: Compiled, each: Placed, seats: Seats) -> Placement:
         limit_seconds=each.candidate.limit_seconds + (0 if begun is None else horizon.start - begun),
         late_seconds=0 if job.window.deadline is None else max(0, finish - job.window.deadline),
         lost_work_seconds=each.candidate.lost_seconds,
-        cash_micros=each.cash_micros,
-        power_micros=each.power_micros,
-        value_micros=_value(each, horizon),
+        cash_micros=sum(run.cash_micros for run in runs),
+        power_micros=sum(run.power_micros for run in runs),
+        value_micros=sum(_value(run, horizon) for run in runs),
         estimated=each.candidate.estimated,
         reasons=(*_rounded(each), *_reasons(compiled, each)),
-        segments=(segment(compiled, each, seats, start=each.run.start, end=each.run.end, begun=begun),),
+        segments=tuple(
+            segment(compiled, run, seats, start=run.run.start, end=run.run.end, begun=began(run)) for run in runs
+        ),
     )
 
 
@@ -224,10 +234,14 @@ def _rounded(each: Placed) -> Iterator[Reason]:
 
 def _value(each: Placed, horizon: Horizon) -> int:
     """What the run is worth by itself: without the bonus of guarantees, which is a team's, and without moves."""
-    task, inside = each.task, each.inside(horizon.slots)
+    task, inside, ahead = each.task, each.inside(horizon.slots), each.mode.lead
+    if each.leads:
+        return -(each.mode.cash_micros + each.mode.power_micros) * inside
     late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, each.run.end - task.due))
+    done = 0 if ahead is None else ahead.worth_micros
     return (
-        (task.worth_micros + task.premium_micros) * inside // each.mode.duration
+        done
+        + (task.worth_micros + task.premium_micros - done) * inside // each.mode.duration
         - task.delay_micros * (each.run.end - task.since)
         - late
         - (each.mode.cash_micros + each.mode.power_micros) * inside
@@ -239,7 +253,7 @@ def segment(
     compiled: Compiled, each: Placed, seats: Seats, *, start: int, end: int, begun: int | None = None
 ) -> Segment:
     """What a run has in slots `[start, end)`; one that goes on has had it since the moment it has `begun`."""
-    site, parts = each.candidate.site, seats.by_task[each.at]
+    site, parts = each.candidate.site, seats.by_run[each.at, each.leads]
     group = site.group
     return Segment(
         start=format_time(compiled.horizon.moment(start) if begun is None else begun),

@@ -66,7 +66,7 @@ def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
     spent = [0] * len(problem.budgets)
     for each in runs:
         for at in each.task.budgets:
-            spent[at] += _cash_in(compiled, at, each.mode, each.run.start)
+            spent[at] += _cash_in(compiled, at, each.mode, each.run.start, each.run.end)
     return _Scene(
         compiled=compiled,
         occupancy=Occupancy(problem, runs),
@@ -77,9 +77,9 @@ def _scene(compiled: Compiled, runs: Sequence[Placed]) -> _Scene:
     )
 
 
-def _cash_in(compiled: Compiled, budget: int, mode: Mode, start: int) -> int:
+def _cash_in(compiled: Compiled, budget: int, mode: Mode, start: int, end: int) -> int:
     period = compiled.problem.budgets[budget]
-    return mode.cash_micros * max(0, min(start + mode.duration, period.end) - max(start, period.start))
+    return mode.cash_micros * max(0, min(end, period.end) - max(start, period.start))
 
 
 def _unplaced(scene: _Scene, at: int) -> Unplaced:
@@ -250,7 +250,7 @@ def _affordable(scene: _Scene, work: Work, task: Task, candidate: Candidate, mod
     for at in task.budgets:
         budget = compiled.problem.budgets[at]
         left = budget.micros - scene.spent[at]
-        needed = _cash_in(compiled, at, mode, start)
+        needed = _cash_in(compiled, at, mode, start, start + mode.duration)
         if needed > left:
             message = f"costs {Money(currency, needed)}, the {budget.subject} has {Money(currency, max(0, left))} left"
             return candidate.site.refuse(Code.BUDGET, message, "raise the budget, or let it wait")

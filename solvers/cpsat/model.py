@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
@@ -41,7 +41,7 @@ def build(problem: Problem, rounding: Rounding) -> ExactModel:
 def assignments(variables: Variables, holds: Callable[[cp_model.IntVar], bool]) -> tuple[Assignment, ...]:
     """Read off who runs, when and where; `Run.guaranteed` is left for `solvers.split` to fill."""
     return tuple(
-        Assignment(task=choice.task, runs=(_run(choice, holds),))
+        Assignment(task=choice.task, runs=(*_lead(choice), _run(choice, holds)))
         for choice in variables.choices
         if holds(choice.present)
     )
@@ -53,9 +53,15 @@ def _run(choice: Choice, holds: Callable[[cp_model.IntVar], bool]) -> Run:
     return Run(mode=choice.mode_position, start=start, end=start + choice.mode.duration, seats=seats)
 
 
+def _lead(choice: Choice) -> Iterator[Run]:
+    if choice.mode.lead is not None:
+        seats = tuple(Seat(node=node, part=part) for node, part in sorted(choice.mode.lead.seats))
+        yield Run(mode=0, start=0, end=choice.led, seats=seats)
+
+
 def add_hint(exact: ExactModel, solution: Solution) -> None:
     """Tell the solver of a plan to start from; what the plan leaves out is hinted to be absent."""
-    runs = {assignment.task: assignment.runs[0] for assignment in solution.assignments if assignment.runs}
+    runs = {assignment.task: assignment.runs[-1] for assignment in solution.assignments if assignment.runs}
     hinted: dict[int, bool] = {}
     for choice in exact.variables.choices:
         run = runs.get(choice.task)

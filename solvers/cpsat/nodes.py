@@ -18,14 +18,16 @@ def node_capacity(problem: Problem, variables: Variables, model: cp_model.CpMode
     In a pool of one node these are sums of start literals. With several nodes each node packs intervals, and sums over
     the whole pool are added, which say nothing new but are what the relaxation sees.
     """
-    for pool, choices in zip(problem.pools, variables.of_pool, strict=True):
+    for at, (pool, choices) in enumerate(zip(problem.pools, variables.of_pool, strict=True)):
+        led = tuple(choice for choice in variables.choices if choice.led and choice.first.pool == at)
         free = [_free(node, problem.slots) for node in pool.nodes]
         for resource, name in enumerate(pool.resources):
             for slot in range(problem.slots):
                 left = sum(each[slot][resource] for each in free)
-                yield f"{pool.name}/{name}", AtMost(terms=_used(choices, resource, slot), upper=left)
+                terms = (*_used(choices, resource, slot), *_used_by_leads(led, resource, slot))
+                yield f"{pool.name}/{name}", AtMost(terms=terms, upper=left)
         if len(pool.nodes) > 1:
-            yield from _packed(problem, pool, choices, free, model)
+            yield from _packed(problem, pool, choices, led, free, model)
 
 
 def _free(node: Node, slots: int) -> list[tuple[int, ...]]:
@@ -50,10 +52,19 @@ def _used(choices: tuple[Choice, ...], resource: int, slot: int) -> tuple[Term, 
     )
 
 
+def _used_by_leads(led: tuple[Choice, ...], resource: int, slot: int) -> tuple[Term, ...]:
+    return tuple(
+        Term(coefficient=use, variable=choice.present)
+        for choice in led
+        if slot < choice.led and (use := sum(part.count * part.use[resource] for part in choice.first.parts))
+    )
+
+
 def _packed(
     problem: Problem,
     pool: Pool,
     choices: tuple[Choice, ...],
+    led: tuple[Choice, ...],
     free: list[list[tuple[int, ...]]],
     model: cp_model.CpModel,
 ) -> Iterator[tuple[str, Constraint]]:
@@ -64,6 +75,9 @@ def _packed(
             for choice, start in zip(choices, starts, strict=True)
             for part, at, literal in choice.sits()
             if at == position
+        ]
+        seated += [
+            (_led(choice, model), choice.first.parts[part].use) for choice in led for part in _parts(choice, position)
         ]
         intervals = tuple(interval for interval, _ in seated)
         for resource, capacity in enumerate(node.capacity):
@@ -86,6 +100,16 @@ def _interval(
 ) -> cp_model.IntervalVar:
     """A run may go on past the horizon: what runs there ran in the last slot too, so that adds no rule."""
     return model.new_optional_fixed_size_interval_var(start, choice.mode.duration, seat, f"run {seat.name}")
+
+
+def _parts(choice: Choice, node: int) -> Iterator[int]:
+    """The part that a choice's lead plays on a node, if any."""
+    lead = choice.mode.lead
+    yield from (part for at, part in (lead.seats if lead is not None else ()) if at == node)
+
+
+def _led(choice: Choice, model: cp_model.CpModel) -> cp_model.IntervalVar:
+    return model.new_optional_fixed_size_interval_var(0, choice.led, choice.present, f"lead {choice.present.name}")
 
 
 def _blocks(steps: list[int]) -> Iterator[tuple[int, int, int]]:

@@ -29,7 +29,9 @@ def start_value(problem: Problem, task: Task, choice: Choice, start: int) -> int
     mode = choice.mode
     end = start + mode.duration
     inside = min(end, problem.slots) - start
-    worth = (task.worth_micros + task.premium_micros) * inside // mode.duration
+    done = 0 if mode.lead is None else mode.lead.worth_micros
+    worth = done + (task.worth_micros + task.premium_micros - done) * inside // mode.duration
+    worth -= (choice.first.cash_micros + choice.first.power_micros) * choice.led
     late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, end - task.due))
     moved = 0 if task.previous is None else task.move_micros * mode.devices
     delay = task.delay_micros * (end - task.since)

@@ -10,7 +10,7 @@ from ortools.sat.python import cp_model
 from solvers.cpsat.nodes import node_capacity
 from solvers.cpsat.rows import AtMost, Constraint, Equal, Term
 from solvers.cpsat.variables import Choice, Variables
-from solvers.problem import Budget, Closure, Problem, Task
+from solvers.problem import Budget, Closure, Mode, Problem, Task
 from solvers.rules import Rule
 
 Poster = Callable[[Problem, Variables, cp_model.CpModel], Iterator[tuple[str, Constraint]]]
@@ -71,6 +71,10 @@ def _compatibility(problem: Problem, variables: Variables, model: cp_model.CpMod
 def _availability(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
     for choice in variables.choices:
         name = problem.tasks[choice.task].name
+        if choice.mode.lead is not None:
+            nodes = (problem.pools[choice.first.pool].nodes[node] for node, _ in choice.mode.lead.seats)
+            if any(max(0, shut.start) < min(choice.led, shut.end) for node in nodes for shut in node.closures):
+                yield name, _none_of((choice.present,))
         for node, owner in enumerate(problem.pools[choice.mode.pool].nodes):
             shut = [literal for slot, literal in enumerate(choice.starts) if _meets(choice, slot, owner.closures)]
             if not shut:
@@ -159,6 +163,10 @@ def charged(variables: Variables, row: int, slot: int) -> tuple[Term, ...]:
         for choice in variables.choices
         if (amount := sum(charge.amount for charge in choice.mode.charges if charge.row == row))
         for literal in choice.running(slot)
+    ) + tuple(
+        Term(coefficient=amount, variable=choice.present)
+        for choice in variables.choices
+        if slot < choice.led and (amount := sum(charge.amount for charge in choice.first.charges if charge.row == row))
     )
 
 
@@ -169,25 +177,29 @@ def _priority(problem: Problem, variables: Variables, model: cp_model.CpModel) -
 
 def _budget(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
     for position, budget in enumerate(problem.budgets):
+        spending = [choice for choice in variables.choices if position in problem.tasks[choice.task].budgets]
         terms = tuple(
             Term(coefficient=cash, variable=literal)
-            for choice in variables.choices
-            if position in problem.tasks[choice.task].budgets
+            for choice in spending
             for slot, literal in enumerate(choice.starts)
-            if (cash := _cash(choice, slot, budget))
+            if (cash := _cash(choice.mode, slot, slot + choice.mode.duration, budget))
+        ) + tuple(
+            Term(coefficient=cash, variable=choice.present)
+            for choice in spending
+            if (cash := _cash(choice.first, 0, choice.led, budget))
         )
         yield budget.subject, AtMost(terms=terms, upper=max(0, budget.micros))
 
 
-def _cash(choice: Choice, start: int, budget: Budget) -> int:
-    end = start + choice.mode.duration
-    return choice.mode.cash_micros * max(0, min(end, budget.end) - max(start, budget.start))
+def _cash(mode: Mode, start: int, end: int, budget: Budget) -> int:
+    return mode.cash_micros * max(0, min(end, budget.end) - max(start, budget.start))
 
 
 def _market(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:
-    for pool, choices in zip(problem.pools, variables.of_pool, strict=True):
+    for at, pool in enumerate(problem.pools):
         if pool.ceiling is not None and len(pool.nodes) > pool.ceiling:
-            yield pool.name, _none_of(choice.present for choice in choices)
+            here = (each for each in variables.choices if each.mode.pool == at or (each.led and each.first.pool == at))
+            yield pool.name, _none_of(choice.present for choice in here)
 
 
 def _pin(problem: Problem, variables: Variables, model: cp_model.CpModel) -> Iterator[tuple[str, Constraint]]:

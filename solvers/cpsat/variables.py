@@ -17,7 +17,10 @@ from solvers.problem import Mode, Problem, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One mode of one task: `present` when it runs, `starts[s]` when it starts at slot s, `seats[part][node]`."""
+    """One mode of one task: `present` when it runs, `starts[s]` when it starts at slot s, `seats[part][node]`.
+
+    `first` is the task's first mode, in which its lead goes on.
+    """
 
     task: int
     mode_position: int
@@ -25,6 +28,12 @@ class Choice:
     present: cp_model.IntVar
     starts: tuple[cp_model.IntVar, ...]
     seats: tuple[tuple[cp_model.IntVar, ...], ...]
+    first: Mode
+
+    @property
+    def led(self) -> int:
+        """How many slots the task goes on in its first mode before this one: 0 without a lead."""
+        return 0 if self.mode.lead is None else self.mode.lead.slots
 
     def running(self, slot: int) -> tuple[cp_model.IntVar, ...]:
         """The start literals of which one holds when the run occupies `slot`."""
@@ -81,4 +90,6 @@ def _choice(problem: Problem, rows: Rows, position: int, task: Task, at: int) ->
         (present,) if len(nodes) == 1 else tuple(rows.model.new_bool_var(f"{name}/{part}/{n.name}") for n in nodes)
         for part in range(len(mode.parts))
     )
-    return Choice(task=position, mode_position=at, mode=mode, present=present, starts=starts, seats=seats)
+    return Choice(
+        task=position, mode_position=at, mode=mode, present=present, starts=starts, seats=seats, first=task.modes[0]
+    )

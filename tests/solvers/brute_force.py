@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from solvers.check import raise_if_wrong, run_value, value
-from solvers.problem import Mode, Pool, Problem, Task
+from solvers.problem import Lead, Mode, Pool, Problem, Task
 from solvers.solution import Assignment, Proof, Run, Seat, Solution
 from solvers.split import split
+from solvers.worth import lead_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One run a task may take, its value without bonuses, and what it adds to every sum that is bounded."""
+    """One run a task may take, its value without bonuses, and what it and its lead add to every sum that is bounded."""
 
     run: Run
     value: int
@@ -30,6 +31,8 @@ def runs_of(problem: Problem, task: Task) -> Iterator[Run]:
     """Every run of `task` that is legal on its own, whatever else runs."""
     for position, mode in enumerate(task.modes):
         pool = problem.pools[mode.pool]
+        if mode.lead is not None and not _may_lead(problem, task.modes[0], mode.lead):
+            continue
         if pool.ceiling is not None and len(pool.nodes) > pool.ceiling:
             continue
         for start in range(problem.slots):
@@ -40,6 +43,22 @@ def runs_of(problem: Problem, task: Task) -> Iterator[Run]:
                 if mode.within is not None and not _together(pool, mode, mode.within, seats):
                     continue
                 yield Run(mode=position, start=start, end=start + mode.duration, seats=seats)
+
+
+def lead_of(task: Task, run: Run) -> tuple[Run, ...]:
+    """The run before `run`, if its mode has a lead."""
+    lead = task.modes[run.mode].lead
+    if lead is None:
+        return ()
+    return (Run(mode=0, start=0, end=lead.slots, seats=tuple(Seat(node=node, part=part) for node, part in lead.seats)),)
+
+
+def _may_lead(problem: Problem, first: Mode, lead: Lead) -> bool:
+    pool = problem.pools[first.pool]
+    shut = (
+        slot for node, _ in lead.seats for each in pool.nodes[node].closures for slot in range(each.start, each.end)
+    )
+    return (pool.ceiling is None or len(pool.nodes) <= pool.ceiling) and not any(0 <= at < lead.slots for at in shut)
 
 
 def _in_time(task: Task, mode: Mode, start: int) -> bool:
@@ -79,7 +98,10 @@ def optimum(problem: Problem) -> Solution:
     columns = [sorted(_columns(problem, task), key=lambda column: -column.value) for task in problem.tasks]
     search = Search(problem, columns)
     search.visit(0, {}, Counter(), 0)
-    runs = tuple(Assignment(task=task, runs=(run,)) for task, run in sorted(search.best_runs.items()))
+    runs = tuple(
+        Assignment(task=task, runs=(*lead_of(problem.tasks[task], run), run))
+        for task, run in sorted(search.best_runs.items())
+    )
     draft = Solution(assignments=split(problem, runs), value_micros=0, bound_micros=None, proof=Proof.OPTIMAL)
     worth = value(problem, draft)
     solution = replace(draft, value_micros=worth, bound_micros=worth)
@@ -189,16 +211,23 @@ def _room(problem: Problem) -> dict[tuple[object, ...], int]:
 def _columns(problem: Problem, task: Task) -> Iterator[Column]:
     for run in runs_of(problem, task):
         adds = Counter[tuple[object, ...]]()
-        mode = task.modes[run.mode]
-        for slot in range(run.start, min(run.end, problem.slots)):
-            for seat in run.seats:
-                for resource, use in enumerate(mode.parts[seat.part].use):
-                    adds["node", mode.pool, seat.node, slot, resource] += use
-            for charge in mode.charges:
-                adds["row", charge.row, slot] += charge.amount
-        for at in task.budgets:
-            budget = problem.budgets[at]
-            paid = sum(1 for slot in range(run.start, run.end) if budget.start <= slot < budget.end)
-            adds["budget", at] = mode.cash_micros * paid
+        for each in (*lead_of(task, run), run):
+            _add(problem, task, each, adds)
         listed = tuple((key, amount) for key, amount in adds.items() if amount)
-        yield Column(run=run, value=run_value(problem, task, run), adds=listed)
+        lead = task.modes[run.mode].lead
+        worth = run_value(problem, task, run) + (0 if lead is None else lead_value(task, lead))
+        yield Column(run=run, value=worth, adds=listed)
+
+
+def _add(problem: Problem, task: Task, run: Run, adds: Counter[tuple[object, ...]]) -> None:
+    mode = task.modes[run.mode]
+    for slot in range(run.start, min(run.end, problem.slots)):
+        for seat in run.seats:
+            for resource, use in enumerate(mode.parts[seat.part].use):
+                adds["node", mode.pool, seat.node, slot, resource] += use
+        for charge in mode.charges:
+            adds["row", charge.row, slot] += charge.amount
+    for at in task.budgets:
+        budget = problem.budgets[at]
+        paid = sum(1 for slot in range(run.start, run.end) if budget.start <= slot < budget.end)
+        adds["budget", at] += mode.cash_micros * paid

@@ -31,18 +31,21 @@ def _task(problem: Problem, task: Task) -> Task:
         previous = replace(previous, nodes=tuple((last - node, devices) for node, devices in previous.nodes))
     return replace(
         task,
-        modes=tuple(_mode(problem, mode) for mode in task.modes),
+        modes=tuple(_mode(problem, task.modes[0], mode) for mode in task.modes),
         after=tuple(len(problem.tasks) - 1 - other for other in task.after),
         budgets=tuple(len(problem.budgets) - 1 - budget for budget in task.budgets),
         previous=previous,
     )
 
 
-def _mode(problem: Problem, mode: Mode) -> Mode:
+def _mode(problem: Problem, first: Mode, mode: Mode) -> Mode:
     last = len(problem.pools[mode.pool].nodes) - 1
+    begun = len(problem.pools[first.pool].nodes) - 1
+    lead = mode.lead
     rows = len(problem.rows) - 1
     return replace(
         mode,
+        lead=lead and replace(lead, seats=tuple((begun - node, part) for node, part in lead.seats)),
         pool=len(problem.pools) - 1 - mode.pool,
         charges=tuple(Charge(row=rows - charge.row, amount=charge.amount) for charge in mode.charges),
         home=None if mode.home is None else rows - mode.home,

@@ -7,7 +7,22 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from solvers.check import check, value
-from solvers.problem import Budget, Charge, Closure, Mode, Node, Part, Pool, Previous, Problem, Row, Spill, Taken, Task
+from solvers.problem import (
+    Budget,
+    Charge,
+    Closure,
+    Lead,
+    Mode,
+    Node,
+    Part,
+    Pool,
+    Previous,
+    Problem,
+    Row,
+    Spill,
+    Taken,
+    Task,
+)
 from solvers.rules import Rule
 from solvers.solution import Assignment, Proof, Solution
 from solvers.split import split
@@ -33,7 +48,29 @@ def problems(draw: st.DrawFn) -> Problem:
     problem = Problem(slots=slots, pools=pools, tasks=tasks, rows=rows, budgets=budgets)
     for at in range(count):
         problem = _going_on(problem, at) if draw(ONE_IN_FIVE) else problem
+    for at in range(count):
+        problem = _interruptible(draw, problem, at) if draw(st.booleans()) else problem
     return problem
+
+
+def _interruptible(draw: st.DrawFn, problem: Problem, at: int) -> Problem:
+    """The problem with ways for a task to go on for a while and to begin again in one of its modes, where it may."""
+    task = problem.tasks[at]
+    first = task.modes[0]
+    windowed = task.earliest or first.earliest or task.latest is not None or task.after
+    run = next((run for run in runs_of(problem, task) if run.mode == 0), None)
+    if run is None or windowed or first.within is not None:
+        return problem
+    seats = tuple((seat.node, seat.part) for seat in run.seats)
+    most = task.worth_micros + task.premium_micros
+    modes = list(task.modes)
+    for mode in draw(st.lists(st.sampled_from(task.modes), min_size=1, max_size=2)):
+        slots = draw(st.integers(1, first.duration))
+        lead = Lead(slots=slots, worth_micros=draw(st.integers(0, most)), seats=seats)
+        latest = None if mode.latest is None else max(mode.latest, slots)
+        modes.append(replace(mode, lead=lead, earliest=max(slots, mode.earliest), latest=latest))
+    again = replace(task, modes=tuple(modes))
+    return replace(problem, tasks=(*problem.tasks[:at], again, *problem.tasks[at + 1 :]))
 
 
 def _going_on(problem: Problem, at: int) -> Problem:

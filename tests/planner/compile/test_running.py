@@ -11,7 +11,8 @@ from planner.plan import Plan
 from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, a_quota, compile_specs, hours, planned
 
 CHECKPOINT = {"every": "1h", "restart": "30m"}
-SOON = {"deadline": "2026-12-01T03:00:00Z", "deadline_is": "hard"}
+SOON = {"deadline": "2026-12-01T02:00:00Z", "deadline_is": "hard"}
+SOON_ENOUGH = {"deadline": "2026-12-01T03:00:00Z", "deadline_is": "hard"}
 
 
 def a_snapshot(*running: Document, **fields: Any) -> Document:
@@ -86,6 +87,41 @@ def test_work_worth_more_interrupts_a_run_and_the_loss_is_told() -> None:
     (stop,) = plan.preemptions
     assert (stop.victim, stop.by, stop.gpus) == ("job/vision/train", "job/vision/urgent", 8)
     assert stop.lost_work_seconds == 2 * 360 + 1800
+
+
+def test_work_that_can_wait_an_hour_leaves_a_run_time_for_its_next_checkpoint() -> None:
+    plan = planned(
+        a_cluster(a_pool(nodes=1)),
+        a_job(gpus=8, duration="10h", priority="P3", checkpoint=CHECKPOINT),
+        a_job(name="urgent", gpus=8, duration="2h", priority="P0", window=SOON_ENOUGH),
+        a_snapshot(a_run("vision/train", *range(8), done="40%", checkpointed="38%")),
+    )
+    assert hours(plan, "job/vision/urgent") == (1, 3)
+    (stop,) = plan.preemptions
+    assert (stop.at, stop.lost_work_seconds) == ("2026-12-01T01:00:00Z", 1800)
+    first, second = next(each for each in plan.placements if each.address == "job/vision/train").segments
+    assert (first.start, first.end) == ("2026-11-30T20:00:00Z", "2026-12-01T01:00:00Z")
+    assert (second.start, second.end) == ("2026-12-01T03:00:00Z", "2026-12-01T09:00:00Z")
+
+
+def test_work_whose_node_closes_goes_on_until_its_last_checkpoint_and_then_elsewhere() -> None:
+    shut = [{"from": "2026-12-01T03:30:00Z", "to": "2026-12-02T00:00:00Z", "nodes": "h100-0001"}]
+    plan = planned(
+        a_cluster(a_pool(nodes=2, unavailable=shut)),
+        a_job(gpus=8, duration="10h", checkpoint=CHECKPOINT),
+        a_job(name="other", gpus=8, duration="7h", preemptible=False),
+        a_quota(guaranteed=8),
+        a_snapshot(
+            a_run("vision/train", *range(8), done="40%", checkpointed="38%"),
+            a_run("vision/other", *range(8), node="h100-0002"),
+        ),
+    )
+    first, second = next(each for each in plan.placements if each.address == "job/vision/train").segments
+    assert (first.nodes[0].name, first.end) == ("h100-0001", "2026-12-01T03:00:00Z")
+    assert (second.nodes[0].name, second.start) == ("h100-0002", "2026-12-01T03:00:00Z")
+    assert second.end == "2026-12-01T07:00:00Z"
+    (move,) = plan.moves
+    assert (move.at, move.lost_work_seconds) == ("2026-12-01T03:00:00Z", 1800)
 
 
 def test_work_without_checkpoints_begins_again_from_nothing() -> None:
@@ -190,9 +226,9 @@ def test_what_may_not_move_does_not() -> None:
     plan = planned(
         a_cluster(a_pool(nodes=2)),
         a_job(
-            gpus=1, duration="20h", priority="P2", checkpoint=CHECKPOINT, movable=False, preemptible=True, min_run="9h"
+            gpus=1, duration="20h", priority="P2", checkpoint=CHECKPOINT, movable=False, preemptible=True, min_run="20h"
         ),
-        a_job(name="other", gpus=1, duration="20h", priority="P2", min_run="9h"),
+        a_job(name="other", gpus=1, duration="20h", priority="P2", min_run="20h"),
         a_job(name="gang", gpus=8, duration="10h", priority="P1"),
         a_snapshot(
             a_run("vision/train", 0, checkpointed="20%", done="20%"),
