@@ -102,7 +102,7 @@ def pick_sufferer(a: Arrays, st: State, guide: Guide, tries: int) -> int:
 def overlaps(a: Arrays, st: State, task: int, start: int, end: int) -> bool:
     """Say whether the task runs in some slot of `[start, end)`."""
     mode = st.task[task, NOW]
-    if mode >= 0 and start < a.mode[mode, LEAD] and end > 0:
+    if mode >= 0 and max(0, start) < min(end, a.mode[mode, LEAD]):
         return True
     return bool(
         mode >= 0 and st.task[task, START + NOW] < end and st.task[task, START + NOW] + a.mode[mode, DURATION] > start

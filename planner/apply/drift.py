@@ -135,11 +135,12 @@ def _of_running(placement: Placement, live: Running, slot: int, at: int) -> Iter
 
 
 def _of_waiting(placement: Placement, slot: int, at: int) -> Iterator[Drifted]:
-    first = placement.segments[0]
-    late = at - _seconds(first.start)
-    if late >= slot:
+    """Work that pauses between two segments waits as planned."""
+    begun = [part for part in placement.segments if _seconds(part.start) <= at]
+    pauses = 0 < len(begun) < len(placement.segments) and _seconds(begun[-1].end) <= at
+    if begun and not pauses and at - _seconds(begun[-1].start) >= slot:
         seen = f"it has not begun at {format_time(at)}"
-        yield Drifted(kind=Kind.LATE, subject=placement.address, field="start", planned=first.start, seen=seen)
+        yield Drifted(kind=Kind.LATE, subject=placement.address, field="start", planned=begun[-1].start, seen=seen)
 
 
 def _where(live: Running) -> str:

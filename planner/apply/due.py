@@ -51,15 +51,19 @@ def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: It
     ended = {(item.job, item.spec) for item in snapshot.finished}
     releases, left = [], [*_changes(plan, at), *_overrun(plan, known, at)]
     for placement in plan.placements:
-        segment, name = placement.segments[0], _name(placement)
-        begins = _seconds(segment.start) <= at < _seconds(segment.end)
-        if not begins or name in known or (name, placement.spec) in ended:
+        segment, name = _current(placement, at), _name(placement)
+        if segment is None or name in known or (name, placement.spec) in ended:
             continue
-        if why := next(_obstacles(placement, facts), ""):
+        if why := next(_obstacles(placement, segment, facts), ""):
             left.append(Left(address=placement.address, why=why))
         else:
             releases.append(Release(address=placement.address, spec=placement.spec, cluster=segment.cluster))
     return Due(releases=tuple(releases), left=tuple(sorted(left, key=lambda item: (item.address, item.why))))
+
+
+def _current(placement: Placement, at: int) -> Segment | None:
+    """The segment in which work is to run at a moment: its second one, once it is over its interruption."""
+    return next((part for part in placement.segments if _seconds(part.start) <= at < _seconds(part.end)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +100,8 @@ def _overrun(plan: Plan, running: Set[str], at: int) -> Iterator[Left]:
             yield Left(address=placement.address, why=f"still runs although it was to end at {end}")
 
 
-def _obstacles(placement: Placement, facts: _Facts) -> Iterator[str]:
+def _obstacles(placement: Placement, segment: Segment, facts: _Facts) -> Iterator[str]:
     """Why work does not begin although its time has come, the plainest reason first."""
-    segment = placement.segments[0]
     for name in (f"team/{placement.team}", f"pool/{segment.pool}"):
         if name in facts.held:
             yield f"{name} is paused"
@@ -108,12 +111,11 @@ def _obstacles(placement: Placement, facts: _Facts) -> Iterator[str]:
     for other in facts.snapshot.running:
         if other.job != _name(placement) and _shares(segment, other):
             yield f"job/{other.job} still runs on a device that it is to have"
-    yield from _in_its_way(placement, facts)
+    yield from _in_its_way(placement, segment, facts)
 
 
-def _in_its_way(placement: Placement, facts: _Facts) -> Iterator[str]:
+def _in_its_way(placement: Placement, segment: Segment, facts: _Facts) -> Iterator[str]:
     """Who is to have its devices before it would end, now that it begins a slot or more too late."""
-    segment = placement.segments[0]
     late = facts.at - _seconds(segment.start)
     if late < facts.plan.inputs.slot_seconds:
         return

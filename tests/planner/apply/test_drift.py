@@ -22,7 +22,7 @@ from tests.planner.apply.test_kubernetes import an_item as a_manifest
 from tests.planner.apply.test_programs import SCRIPT, Answers, a_slurm, put
 from tests.planner.apply.test_programs import an_item as a_script
 from tests.planner.apply.test_staleness import seen
-from tests.planner.plans import HOUR, START, a_placement, a_plan, at
+from tests.planner.plans import HOUR, START, a_placement, a_plan, a_segment, at
 
 PLAN = a_plan([a_placement("vision/a", 2, 20, node=3)])
 """Slots of an hour; `a` runs on h100-003 from hour 2 to hour 20."""
@@ -70,6 +70,14 @@ def test_runs_are_held_against_their_times_and_places(
     hour: float, snapshot: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
     assert runs(hour, **snapshot) == expected
+
+
+def test_work_that_pauses_as_planned_is_not_late_until_it_should_go_on() -> None:
+    parts = (a_segment(0, 4, node=3), a_segment(6, 9, node=3))
+    plan = a_plan([a_placement("vision/a", 0, 9, segments=parts)])
+    for hour, kinds in ((1, ["late"]), (4, []), (7 - SECOND, []), (7, ["late"])):
+        found = of_runs(plan, seen(), at=START + round(hour * HOUR))
+        assert [item.kind.value for item in found] == kinds
 
 
 def test_work_that_has_ended_is_neither_late_nor_lost() -> None:

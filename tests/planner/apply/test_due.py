@@ -17,7 +17,7 @@ from planner.specset import SpecSet
 from tests import builders
 from tests.planner.apply.scenes import a_request, an_item, apply_to
 from tests.planner.apply.test_staleness import seen
-from tests.planner.plans import HOUR, START, a_placement, a_plan, at
+from tests.planner.plans import HOUR, START, a_placement, a_plan, a_segment, at
 
 PLAN = a_plan([a_placement("vision/a", 2, 20, node=3), a_placement("vision/b", 5, 9, node=3)])
 
@@ -44,6 +44,16 @@ def released(answer: Due) -> list[str]:
 )
 def test_work_is_due_from_its_start_until_its_end(hour: float, expected: list[str]) -> None:
     assert released(found(hour)) == [f"job/vision/{name}" for name in expected]
+
+
+def test_interrupted_work_is_due_again_when_its_pause_is_over() -> None:
+    parts = (a_segment(0, 4, node=3), a_segment(6, 9, node=2))
+    plan = a_plan([a_placement("vision/a", 0, 9, segments=parts)])
+    for hour, expected in ((3, ["a"]), (4, []), (6 - 1 / 3_600, []), (6, ["a"]), (9, [])):
+        answer = due(plan, specs(), seen(), at=START + round(hour * HOUR))
+        assert released(answer) == [f"job/vision/{name}" for name in expected]
+    elsewhere = {"down": [{"pool": "dc1/h100", "nodes": ["h100-002"]}]}
+    assert released(due(plan, specs(), seen(**elsewhere), at=START + 6 * HOUR)) == []
 
 
 def running(job: str, *devices: int, node: str = "h100-003", pool: str = "dc1/h100") -> dict[str, Any]:
