@@ -57,7 +57,7 @@ class Candidate:
     for which `extra_micros_per_slot` counts against the mode beside cash and power. `milliqps` is what one replica of a
     service serves there. `within` and `further` are as in `planner.compile.domains.Spread`. `devices` that are parts of
     one are of that `size`, partitions of that `profile`. Each of the rows `counted` counts it once. Work that goes on
-    until a `cut` begins again as this after it.
+    until a `cut` begins again as this after it; on divided devices it goes on in just these `seats`, hosts and cells.
     """
 
     variant: str
@@ -77,6 +77,7 @@ class Candidate:
     lost_seconds: int = 0
     lost_part: Fraction = Fraction(0)
     cut: Cut | None = None
+    seats: tuple[int, ...] | None = None
     extra_micros_per_slot: int = 0
     milliqps: Fraction = Fraction(0)
     within: int | None = None

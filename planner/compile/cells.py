@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planner.compile.foreign import Busy
     from planner.compile.shape import Shape
     from planner.plan import Device
+    from planner.spec.snapshot import SeenDevice
 
 TIER: Final = "node"
 """The tier of a divided pool in which a node and its cells lie together."""
@@ -49,6 +50,8 @@ def seating(candidate: Candidate) -> Seating:
         return Seating(
             parts=tuple(Part(count=shape.count, use=shape.use) for shape in shapes), nodes=tuple(hosts), within=None
         )
+    if candidate.seats is not None:
+        return Seating(parts=tuple(_parts(candidate)), nodes=candidate.seats, within=None)
     cells = (at for at, (host, cell) in _numbered(pool) if host in hosts and cell.profile == candidate.profile)
     return Seating(parts=tuple(_parts(candidate)), nodes=(*hosts, *cells), within=len(pool.tiers))
 
@@ -76,7 +79,7 @@ def by_node(candidate: Candidate) -> tuple[Shape, ...]:
     return tuple(replace(shape, count=1) for shape in candidate.shapes for _ in range(shape.count))
 
 
-def held_cells(candidate: Candidate, nodes: Iterable[tuple[str, Sequence[Device]]]) -> dict[int, int]:
+def held_cells(candidate: Candidate, nodes: Iterable[tuple[str, Sequence[Device | SeenDevice]]]) -> dict[int, int]:
     """The units that a run had of each cell, by its devices on named nodes; and 0 of each node that gave it more."""
     pool = candidate.site.pool
     positions = {
@@ -96,9 +99,8 @@ def held_cells(candidate: Candidate, nodes: Iterable[tuple[str, Sequence[Device]
 
 
 def sits_so(candidate: Candidate, held: Mapping[int, int]) -> bool:
-    """Whether the units that a run had of each cell are those of the candidate's pieces."""
-    had = Counter(units for units in held.values() if units)
-    return had == Counter(part.use[0] for part in _parts(candidate) if part.use[0] for _ in range(part.count))
+    """Whether the units that a run had of each cell, and the hosts it had them on, are those of the candidate."""
+    return Counter(held.values()) == Counter(part.use[0] for part in _parts(candidate) for _ in range(part.count))
 
 
 def _numbered(pool: FleetPool) -> Iterator[tuple[int, tuple[int, Cell]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner.compile.unsupported import place_of
@@ -54,18 +55,24 @@ def _early(works: Sequence[Work], horizon: Horizon) -> Iterator[tuple[str, str]]
 
 def _overfull(works: Iterable[Work], fleet: Sequence[FleetPool], busy: Sequence[Sequence[Busy]]) -> Iterator[str]:
     """A sentence for each node of which more devices are said to be in use than it has."""
-    used: dict[tuple[str, str], dict[str, int]] = {}
+    used: dict[tuple[str, str], dict[str, Fraction]] = {}
     for work in works:
         run = work.seen.running if work.seen is not None else None
         for node in run.nodes if run is not None else ():
-            used.setdefault((run.pool if run else "", node.name), {})[work.address] = len(node.devices)
+            held = len(node.devices) * _size(work, run.pool if run else "")
+            used.setdefault((run.pool if run else "", node.name), {})[work.address] = held
     for pool, others in zip(fleet, busy, strict=True):
         for name, foreign in zip(pool.nodes, others, strict=True):
             holders = used.get((pool.name, name), {})
-            count = sum(holders.values()) + len(foreign)
+            count = sum(holders.values(), Fraction(len(foreign)))
             if count > pool.devices_per_node and pool.is_own:
                 whose = ", ".join(sorted(holders)) + (" and others" if foreign else "")
                 yield (
                     f"{count} devices of {pool.name}/{name} are said to be in use, of {pool.devices_per_node}:"
                     f" by {whose}"
                 )
+
+
+def _size(work: Work, pool: str) -> Fraction:
+    """How much of a device is each that the work holds in a pool."""
+    return next((each.size for each in work.candidates if each.site.pool.name == pool), Fraction(1))

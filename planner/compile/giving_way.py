@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -53,22 +54,22 @@ def above_guarantees(works: Sequence[Work], scene: Scene) -> Mapping[str, int | 
     return found
 
 
-def _above(group: Sequence[Work], guaranteed: Sequence[int], horizon: Horizon) -> list[int]:
+def _above(group: Sequence[Work], guaranteed: Sequence[int], horizon: Horizon) -> list[Fraction]:
     """By how much what runs exceeds a guarantee, slot by slot."""
-    used = [0] * horizon.slots
+    used = [Fraction(0)] * horizon.slots
     for work in group:
         for slot in _slots(work.candidates[0], horizon):
-            used[slot] += work.candidates[0].devices
-    return [max(0, have - own) for have, own in zip(used, guaranteed, strict=True)]
+            used[slot] += work.candidates[0].amount
+    return [max(Fraction(0), have - own) for have, own in zip(used, guaranteed, strict=True)]
 
 
-def _gives_way(going_on: Candidate, above: list[int], horizon: Horizon) -> int | None:
+def _gives_way(going_on: Candidate, above: list[Fraction], horizon: Horizon) -> int | None:
     """The first slot in which the run is wholly above the guarantee; then it is taken from what others may take."""
     slots = _slots(going_on, horizon)
-    first = next((slot for slot in slots if above[slot] >= going_on.devices), None)
+    first = next((slot for slot in slots if above[slot] >= going_on.amount), None)
     if first is not None:
         for slot in slots:
-            above[slot] = max(0, above[slot] - going_on.devices)
+            above[slot] = max(Fraction(0), above[slot] - going_on.amount)
     return first
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from planner.compile.candidate import Grounds
     from planner.compile.fleet import FleetPool
     from planner.plan import Plan
+    from planner.spec.snapshot import Snapshot
 
 WHOLE: Final = ""
 """Stands for whole devices among the profiles."""
@@ -55,11 +56,16 @@ class _Demand:
 
 def laid_out(
     pools: tuple[FleetPool, ...], wishes: Iterable[tuple[Wish, int]], grounds: Grounds, horizon: int,
-    previous: Plan | None,
+    previous: Plan | None, snapshots: Iterable[Snapshot],
 ) -> tuple[FleetPool, ...]:  # fmt: skip
-    """The pools with the partitions chosen for the work in `wishes`, each with the seconds of its own window."""
+    """The pools with the partitions chosen for the work in `wishes`, each with the seconds of its own window.
+
+    Partitions on which work runs in `snapshots` stay, and of others those of the previous plan that fit beside them.
+    """
     wanted = tuple(wishes)
-    kept = _previous(previous)
+    kept = _in_use(snapshots)
+    for where, layout in _previous(previous).items():
+        kept[where] = (*kept.get(where, ()), *layout)
     return in_common_units(
         replace(pool, cells=_chosen(pool, _demand(at, pool, wanted, grounds, horizon), horizon, kept))
         if pool.pool.partitions.allowed and pool.cells
@@ -74,6 +80,16 @@ def _previous(previous: Plan | None) -> Mapping[tuple[str, str, int], tuple[tupl
         (each.pool, each.node, each.device): tuple((part.profile, part.at) for part in each.windows[-1].partitions)
         for each in found
     }
+
+
+def _in_use(snapshots: Iterable[Snapshot]) -> dict[tuple[str, str, int], tuple[tuple[str, int], ...]]:
+    found: dict[tuple[str, str, int], tuple[tuple[str, int], ...]] = {}
+    for run in (run for shot in snapshots for run in shot.running):
+        for name, one in ((node.name, one) for node in run.nodes for one in node.devices):
+            if one.profile is not None and one.at is not None:
+                where = run.pool, name, one.index
+                found[where] = (*found.get(where, ()), (one.profile, one.at))
+    return found
 
 
 def _demand(at: int, pool: FleetPool, wishes: Sequence[tuple[Wish, int]], grounds: Grounds, horizon: int) -> _Demand:
@@ -120,8 +136,8 @@ def _fixed(cells: Iterable[Cell]) -> list[tuple[str, int]]:
 
 
 def _legal(layout: Sequence[tuple[str, int]], allowed: Sequence[PartitionProfile]) -> Sequence[tuple[str, int]]:
-    names = {profile.name for profile in allowed}
-    return layout if all(name in names for name, _ in layout) else ()
+    names = {profile.name.lower() for profile in allowed}
+    return layout if all(name.lower() in names for name, _ in layout) else ()
 
 
 class _Card:
@@ -136,7 +152,7 @@ class _Card:
         for name, at in layout:
             profile = accelerator.partition(name)
             if profile is not None and self._is_free(self._layout, profile, at):
-                self._layout.append((name, at))
+                self._layout.append((profile.name, at))
         self._added: list[PartitionProfile] = []
 
     @property

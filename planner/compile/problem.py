@@ -87,7 +87,7 @@ def compiled(
     )  # fmt: skip
     jobs = tuple((job, wishes(job, grounds.facts, grounds.catalog)) for job in specset.jobs)
     asked = tuple(_in_windows(jobs, start, specset.policy.horizon.length.seconds))
-    pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous)
+    pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous, seen)
     pools = islanded(pools, [wish for wish, _ in asked], grounds, _in_use(seen))
     grounds = replace(grounds, fleet=pools)
     ended = history(seen)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from planner.compile.cells import held_cells, hosts_of, sits_so
 from planner.compile.cuts import Course, Cut, course, cut, cuts, restart_seconds
 from planner.compile.denial import denial
 from planner.compile.foreign import FOR_EVER
@@ -119,9 +120,12 @@ def _nodes(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...
     that fit.
     """
     pool = candidate.site.pool
+    if pool.cells and candidate.devices:
+        return _cells(candidate, running)
     wanted = sorted(shape.devices for shape in candidate.shapes for _ in range(shape.count))
     positions = {name: at for at, name in enumerate(pool.nodes)}
-    if len(running.nodes) != len(wanted) or any(node.name not in positions for node in running.nodes):
+    parts = any(device.share or device.profile for node in running.nodes for device in node.devices)
+    if parts or len(running.nodes) != len(wanted) or any(node.name not in positions for node in running.nodes):
         return None
     told = [len(node.devices) for node in running.nodes]
     held = told if any(told) else wanted
@@ -129,6 +133,19 @@ def _nodes(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...
         return None
     units = (devices * pool.units for devices in held)
     return tuple(sorted((positions[node.name], each) for node, each in zip(running.nodes, units, strict=True)))
+
+
+def _cells(candidate: Candidate, running: Running) -> tuple[tuple[int, int], ...] | None:
+    """The hosts and cells of a run on divided devices, with its units of them, if the candidate sits like that."""
+    accelerator = candidate.site.group.accelerator if candidate.site.group else None
+    for device in (device for node in running.nodes for device in node.devices):
+        profile = accelerator.partition(device.profile) if accelerator and device.profile else None
+        if (profile.name if profile else device.profile) != candidate.profile:
+            return None
+        if device.share is not None and device.share != candidate.size:
+            return None
+    held = held_cells(candidate, ((node.name, node.devices) for node in running.nodes))
+    return tuple(sorted(held.items())) if sits_so(candidate, held) else None
 
 
 def _going_on(
@@ -143,7 +160,7 @@ def _going_on(
     done = _done(seen, expected, horizon.start)
     left = max(1, ceil_fraction(expected * (1 - done)))
     limit_left = candidate.limit_seconds - (horizon.start - running.started_at)
-    opened = _open_seconds(scene, candidate.site.at, nodes)
+    opened = _open_seconds(scene, candidate, nodes)
     ends_there = horizon.length(left) * horizon.slot_seconds <= opened
     free_from = ceil_div(running.started_at * _SECOND_MS + job.min_run.milliseconds, _SECOND_MS)
     run = course(
@@ -152,7 +169,8 @@ def _going_on(
     )  # fmt: skip
     going_on = replace(
         candidate, expected_seconds=left, limit_seconds=max(left, min(limit_left, opened)), first=0, last=0,
-        egress_micros=0, nodes=tuple(sorted(node for node, _ in nodes)), within=None, further=0,
+        egress_micros=0, nodes=hosts_of(candidate.site.pool, (node for node, _ in nodes)), within=None, further=0,
+        seats=tuple(node for node, _ in nodes) if candidate.site.pool.cells and candidate.devices else None,
     )  # fmt: skip
     now = Standing(
         running=running, at_once=cut(run, 0, horizon), nodes=nodes, goes_on=opened > 0, ends_there=ends_there
@@ -160,9 +178,10 @@ def _going_on(
     return Found(going_on=going_on, now=now, course=run, closes=opened // horizon.slot_seconds)
 
 
-def _open_seconds(scene: Scene, pool: int, nodes: tuple[tuple[int, int], ...]) -> int:
+def _open_seconds(scene: Scene, candidate: Candidate, nodes: tuple[tuple[int, int], ...]) -> int:
     """For how long after the plan's start none of the nodes closes."""
-    closures = (shut for node, _ in nodes for shut in scene.nodes[pool][node].closures if shut.end > 0)
+    hosts = hosts_of(candidate.site.pool, (node for node, _ in nodes))
+    closures = (shut for host in hosts for shut in scene.nodes[candidate.site.at][host].closures if shut.end > 0)
     return min((max(0, shut.start) for shut in closures), default=FOR_EVER) * scene.horizon.slot_seconds
 
 

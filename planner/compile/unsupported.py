@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -58,17 +58,11 @@ def _within(job: Work, *places: Within, required: bool | None = None) -> bool:
     return job.topology is not None and job.topology.within in places and required in {None, job.topology.required}
 
 
-def _runs(shot: Snapshot) -> tuple[Running | RunningService, ...]:
-    return (*shot.running, *shot.services)
-
-
-def _on_parts(shot: Snapshot) -> bool:
-    return any(device.share or device.profile for run in _runs(shot) for node in run.nodes for device in node.devices)
-
-
-RUNNING_ON_PARTS: Final = _rule(
-    "PLAN614", Snapshot, "running work on shared or partitioned devices", "plan without it", _on_parts
-)
+ON_UNKNOWN_PARTS: Final = _rule(
+    "PLAN614", Snapshot, "running work on shared or partitioned devices that are not named",
+    "name the devices of each node, or plan without it", lambda shot: False,
+)  # fmt: skip
+"""Only the pools say which snapshots these are."""
 
 FEATURES: Final[tuple[Unsupported, ...]] = (
     _rule("PLAN617", Service, "steps of several replicas that are spread evenly", "leave replicas.step or spread out",
@@ -95,7 +89,6 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda job: job.pin is not None and bool(job.pin.devices)),
     _rule("PLAN612", Service, "the cost of moving a service's data", "leave data and egress out; state place.regions",
           lambda service: service.data is not None or service.egress is not None),
-    RUNNING_ON_PARTS,
     _rule("PLAN616", Snapshot, "single devices that are down", "name the whole node",
           lambda shot: any(node.devices for down in shot.down for node in down.nodes)),
 )  # fmt: skip
@@ -107,9 +100,17 @@ def refused(specset: SpecSet, snapshots: Iterable[Snapshot]) -> tuple[Diagnostic
     specs = [*specset.specs(), *(snapshot for snapshot in snapshots if snapshot not in specset.snapshots)]
     divided = {where.key for where in specset.pools() if is_divided(where.pool)}
     found = [_diagnostic(feature, spec, specset) for spec in specs for feature in FEATURES if _applies(feature, spec)]
-    whole = (spec for spec in specs if isinstance(spec, Snapshot) and not _on_parts(spec))
-    unclear = (shot for shot in whole if any(run.pool in divided for run in _runs(shot)))
-    return (*found, *(_diagnostic(RUNNING_ON_PARTS, shot, specset) for shot in unclear))
+    shots = (spec for spec in specs if isinstance(spec, Snapshot))
+    unclear = (shot for shot in shots if any(_is_unclear(run, divided) for run in _runs(shot)))
+    return (*found, *(_diagnostic(ON_UNKNOWN_PARTS, shot, specset) for shot in unclear))
+
+
+def _runs(shot: Snapshot) -> tuple[Running | RunningService, ...]:
+    return (*shot.running, *shot.services)
+
+
+def _is_unclear(run: Running | RunningService, divided: Container[str | None]) -> bool:
+    return run.pool in divided and any(not node.devices for node in run.nodes)
 
 
 def _applies(feature: Unsupported, spec: Envelope) -> bool:

@@ -52,7 +52,7 @@ def test_interrupted_work_is_due_again_when_its_pause_is_over() -> None:
     for hour, expected in ((3, ["a"]), (4, []), (6 - 1 / 3_600, []), (6, ["a"]), (9, [])):
         answer = due(plan, specs(), seen(), at=START + round(hour * HOUR))
         assert released(answer) == [f"job/vision/{name}" for name in expected]
-    elsewhere = {"down": [{"pool": "dc1/h100", "nodes": ["h100-002"]}]}
+    elsewhere: Any = {"down": [{"pool": "dc1/h100", "nodes": ["h100-002"]}]}
     assert released(due(plan, specs(), seen(**elsewhere), at=START + 6 * HOUR)) == []
 
 

@@ -305,7 +305,7 @@ def test_a_plan_does_not_start_before_its_snapshot_of_what_runs(taken_at: str, f
         assert compile_specs(*documents).works[0].standing is not None
 
 
-def test_what_runs_in_a_pool_of_shares_is_refused() -> None:
+def test_what_runs_on_shares_of_unknown_devices_is_refused() -> None:
     pool = a_pool(nodes=1, sharing={"by": "time_slicing", "units": 4})
-    with pytest.raises(SpecError, match="running work on shared or partitioned devices"):
-        compile_specs(a_cluster(pool), a_job(gpus=1, duration="9h"), a_snapshot(a_run("vision/train", 0)))
+    with pytest.raises(SpecError, match="shared or partitioned devices that are not named"):
+        compile_specs(a_cluster(pool), a_job(gpus="1/4", duration="9h"), a_snapshot(a_run("vision/train")))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.codes import CODES
-from planner.compile.unsupported import FEATURES, refused
+from planner.compile.unsupported import FEATURES, ON_UNKNOWN_PARTS, refused
 from planner.diagnostics import SpecError
 from planner.spec.snapshot import Snapshot
 from tests.builders import (
@@ -41,7 +41,6 @@ def a_snapshot(**fields: Any) -> Document:
     return {"apiVersion": "planner/v1", "kind": "Snapshot", "name": "dc1", "taken_at": TIME, **fields}
 
 
-A_HALF = {"name": "h100-0001", "devices": [{"index": 0, "share": "1/2"}]}
 RUNNING = {"job": "vision/train", "pool": "dc1/h100", "nodes": "h100-0001", "started_at": TIME}
 SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
@@ -65,9 +64,7 @@ REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN610", [a_job(topology={"within": "cluster"})]),
     ("PLAN618", [a_cluster(a_pool(nodes=4, reserve={"nodes": 1, "per": "rack"}))]),
     ("PLAN611", [a_job(gpus=2, pin={"pool": "dc1/h100", "devices": [0, 1]})]),
-    ("PLAN614", [a_snapshot(running=[RUNNING | {"nodes": [A_HALF]}]), a_job()]),
     ("PLAN614", [a_cluster(a_pool(sharing={"by": "hami", "units": 4})), a_snapshot(running=[RUNNING]), a_job()]),
-    ("PLAN614", [a_snapshot(services=[{"service": "nlp/chat", "replicas": 1, "nodes": [A_HALF]}]), a_service()]),
     ("PLAN616", [a_snapshot(down=[{"pool": "dc1/h100", "nodes": [{"name": "h100-0001", "devices": [{"index": 0}]}]}])]),
 ]
 ACCEPTED: list[list[Document]] = [
@@ -121,12 +118,13 @@ def test_what_is_planned_is_not_refused(documents: list[Document]) -> None:
 
 
 def test_every_row_of_the_table_is_tried_and_has_its_sentence() -> None:
-    assert {row.code for row in FEATURES} == {code for code, _ in REFUSED}
-    assert {row.code for row in FEATURES} <= set(CODES)
+    codes = {row.code for row in (*FEATURES, ON_UNKNOWN_PARTS)}
+    assert codes == {code for code, _ in REFUSED}
+    assert codes <= set(CODES)
 
 
 def test_a_snapshot_beside_the_specs_is_judged_too() -> None:
-    snapshot = loaded(a_cluster(), a_job(), a_snapshot(running=[RUNNING | {"nodes": [A_HALF]}])).snapshots[0]
+    snapshot = loaded(SHARED, a_job(), a_snapshot(running=[RUNNING])).snapshots[0]
     assert isinstance(snapshot, Snapshot)
     with pytest.raises(SpecError, match="running work"):
-        compile_specs(a_cluster(), a_job(), snapshot=snapshot, start=START)
+        compile_specs(SHARED, a_job(gpus="1/4"), snapshot=snapshot, start=START)
