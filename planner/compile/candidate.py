@@ -135,7 +135,10 @@ def candidate(wish: Wish, fit: Fit, grounds: Grounds) -> Candidate | Refusal:
     limit = _limited(fit.site, times)
     if isinstance(limit, Refusal):
         return limit
-    made = replace(_candidate(wish.ask, fit, times, limit), egress_micros=egress.cost(wish, fit.site, grounds.fleet))
+    made = replace(
+        seated(wish.ask, fit), expected_seconds=times.expected_seconds, limit_seconds=limit,
+        estimated=times.estimated, egress_micros=egress.cost(wish, fit.site, grounds.fleet),
+    )  # fmt: skip
     return _too_dear(wish, made, grounds) or made
 
 
@@ -333,7 +336,8 @@ def _limited(site: Site, times: Timing) -> int | Refusal:
     return most.seconds
 
 
-def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candidate:
+def seated(ask: Ask, fit: Fit) -> Candidate:
+    """The ask where it fits, what it costs there, and no time yet."""
     pool, group = fit.site.pool, fit.site.group
     power = group.power_milliwatts if group and pool.is_own else None
     size = size_of(ask, pool, group) if group else Fraction(1)
@@ -342,9 +346,9 @@ def _candidate(ask: Ask, fit: Fit, times: Timing, limit_seconds: int) -> Candida
         site=fit.site,
         shapes=fit.spread.shapes,
         devices=ask.devices,
-        expected_seconds=times.expected_seconds,
-        limit_seconds=limit_seconds,
-        estimated=times.estimated,
+        expected_seconds=0,
+        limit_seconds=0,
+        estimated=False,
         nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
         cash_micros_per_hour=sum(shape.count for shape in fit.spread.shapes) * pool.node_micros_per_hour,
         power_milliwatts=int(ask.devices * size * (power or 0)),

@@ -19,8 +19,10 @@ from planner.compile.horizon import Extent, Horizon, TooFine, aligned, choose, l
 from planner.compile.impossible import impossible
 from planner.compile.islands import islanded
 from planner.compile.layouts import laid_out
+from planner.compile.opening import cooling, down, in_use, open_nodes
 from planner.compile.past import Past, past
 from planner.compile.refusal import Category, Refusal, one_a_subject
+from planner.compile.replicas import always
 from planner.compile.services import Scope, Serving, layer_task, services
 from planner.compile.sighting import Sighting, sightings
 from planner.compile.tasks import Ground, Work, frozen, task, timed
@@ -29,7 +31,7 @@ from planner.diagnostics import Diagnostic, Severity, SpecError
 from planner.names import Address, address, element
 from planner.spec.policy import OnInvalid
 from planner.units import ceil_div
-from solvers.problem import Closure, Node, Pool, Problem, Row, Taken, Task
+from solvers.problem import Node, Pool, Problem, Row, Task
 from solvers.rules import Rule
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def compiled(
     seen = specset.snapshots if snapshot is None or snapshot in specset.snapshots else (*specset.snapshots, snapshot)
     if faults := refused(specset, seen):
         raise SpecError(faults)
-    pools = fleet(specset.clusters, specset.catalog, _down(seen))
+    pools = fleet(specset.clusters, specset.catalog, down(seen))
     known = quotas.quotas(specset.quotas, specset.teams, pools)
     paces = speeds(specset.catalog, specset.policy.reference)
     grounds = Grounds(
@@ -86,9 +88,11 @@ def compiled(
         catalog=specset.catalog, rules=specset.policy.deny,
     )  # fmt: skip
     jobs = tuple((job, wishes(job, grounds.facts, grounds.catalog)) for job in specset.jobs)
-    asked = tuple(_in_windows(jobs, start, specset.policy.horizon.length.seconds))
-    pools = laid_out(pools, asked, grounds, specset.policy.horizon.length.seconds, previous, seen)
-    pools = islanded(pools, [wish for wish, _ in asked], grounds, _in_use(seen))
+    length = specset.policy.horizon.length.seconds
+    asked = tuple(_in_windows(jobs, start, length))
+    served = always(specset.services, grounds, length)
+    pools = laid_out(pools, (*asked, *served), grounds, length, previous, seen)
+    pools = islanded(pools, [wish for wish, _ in asked], grounds, in_use(seen))
     grounds = replace(grounds, fleet=pools)
     ended = history(seen)
     works = tuple(_works(specset, jobs, grounds, past(previous), start, ended, seen=sightings(seen)))
@@ -96,17 +100,17 @@ def compiled(
     horizon = _horizon(specset, start, works, pools)
     works = tuple(_waiting(works, start, horizon))
     firm = frozenset(job.team for job in specset.jobs if not job.preemptible)
-    cooling = tuple(_cooling(pool, horizon, seen) for pool in pools)
+    cold = tuple(cooling(pool, horizon, seen) for pool in pools)
     seen = running.with_strays(seen, works, specset.services)
     held = tuple(foreign.busy(pool, seen, horizon) for pool in pools)
     nodes = tuple(
-        _nodes(pool, horizon, seen, until, foreign.taken(pool, each, seen, horizon))
-        for pool, until, each in zip(pools, cooling, held, strict=True)
+        open_nodes(pool, horizon, seen, until, foreign.taken(pool, each, seen, horizon))
+        for pool, until, each in zip(pools, cold, held, strict=True)
     )
     capacity = quota_rows.open_devices(pools, nodes, horizon.slots)
     rows = quota_rows.rows(known, capacity, pools, horizon, specset.policy, speeds=paces, firm=firm)
     ground = Ground(
-        horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cooling,
+        horizon=horizon, policy=specset.policy, speeds=paces, known=known, rows=rows, cooling=cold,
         expenses=ended.expenses,
     )  # fmt: skip
     contradictions.refuse(specset, works, pools, held, horizon)
@@ -117,18 +121,12 @@ def compiled(
     nodes = tuple(divided(pool, members, each) for pool, members, each in zip(pools, nodes, held, strict=True))
     problem, frozen_modes = _problem(works, ground, pools, nodes, specset, thawed, spread_rows=serving.rows)
     return Compiled(
-        specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cooling,
+        specset=specset, horizon=horizon, problem=problem, fleet=pools, known=known, rows=rows, cooling=cold,
         servings=serving.servings,
         busy=held,
         works=tuple(_held(work, kept) for work, kept in zip(works, frozen_modes, strict=True)),
         frozen=frozenset(work.address for work, kept in zip(works, frozen_modes, strict=True) if kept is not None),
     )  # fmt: skip
-
-
-def _in_use(snapshots: Sequence[Snapshot]) -> frozenset[str | None]:
-    """The pools in which planned work runs already."""
-    jobs = {run.pool for shot in snapshots for run in shot.running}
-    return frozenset(jobs | {run.pool for shot in snapshots for run in shot.services})
 
 
 def _in_windows(jobs: _Wanted, start: int, length: int) -> Iterator[tuple[Wish, int]]:
@@ -253,51 +251,6 @@ def _too_fine(specset: SpecSet, error: TooFine) -> Diagnostic:
         path="horizon.slot",
         seen=slot,
         help=f"{works}or shorten horizon.length",
-    )
-
-
-def _down(snapshots: Sequence[Snapshot]) -> frozenset[tuple[str, str]]:
-    """The nodes that do not work now, whenever they come back."""
-    return frozenset((down.pool, node.name) for shot in snapshots for down in shot.down for node in down.nodes)
-
-
-def _cooling(pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot]) -> int:
-    """The slot until which snapshots say that a market gives no machines; 0 for one that is open."""
-    states = (state for snapshot in snapshots for state in snapshot.markets)
-    ends = (
-        foreign.FOR_EVER if state.until is None else horizon.ceil(state.until)
-        for state in states
-        if state.pool == pool.name and state.market.value == pool.market.value
-    )
-    return max(0, *ends, 0)
-
-
-def _nodes(
-    pool: FleetPool, horizon: Horizon, snapshots: Sequence[Snapshot], cooling: int,
-    taken: Sequence[tuple[Taken, ...]],
-) -> tuple[Node, ...]:  # fmt: skip
-    """The nodes with the times in which they are closed: market, maintenance, and what snapshots say is down."""
-    at_first = [Closure(start=0, end=cooling)] if cooling else []
-    closed: dict[str, list[Closure]] = {name: list(at_first) for name in pool.nodes}
-    for absence in pool.pool.unavailable:
-        start, end = max(0, horizon.floor(absence.start)), horizon.ceil(absence.end)
-        for name in absence.nodes or pool.nodes:
-            if name in closed and end > start:
-                closed[name].append(Closure(start=start, end=end))
-    for down in (each for snapshot in snapshots for each in snapshot.down):
-        end = horizon.ceil(down.until) if down.until is not None else foreign.FOR_EVER
-        for seen in down.nodes if down.pool == pool.name else ():
-            if seen.name in closed and end > 0:
-                closed[seen.name].append(Closure(start=0, end=end))
-    return tuple(
-        Node(
-            name=name,
-            capacity=pool.capacity,
-            domains=tuple(tier.of_node[at] for tier in pool.tiers),
-            closures=tuple(sorted(closed[name], key=lambda each: (each.start, each.end))),
-            taken=used,
-        )
-        for at, (name, used) in enumerate(zip(pool.nodes, taken, strict=True))
     )
 
 

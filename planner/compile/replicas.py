@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from planner import sizing
 from planner.compile.ask import Ask, Piece, Wish, wishes
-from planner.compile.candidate import Candidate, Fit, Grounds, fits
+from planner.compile.candidate import Candidate, Fit, Grounds, fits, seated
 from planner.compile.refusal import Code, Refusal, one_a_subject
 from planner.spec.job import Job
 from planner.spec.work import TimeByModel, Work
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from planner.compile.site import Site
     from planner.spec.service import Service
     from solvers.problem import Node
+
+
+_MANY: Final = 1_000_000
+"""More replicas than anything holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,13 @@ def offers(service: Service, grounds: Grounds, replicas: int) -> Offers:
     )
 
 
+def always(services: Iterable[Service], grounds: Grounds, seconds: int) -> Iterator[tuple[Wish, int]]:
+    """What the replicas that services always have ask for, as long as the horizon is."""
+    for service in services:
+        for ask in _asks(service, grounds, 1):
+            yield from ((lasting(ask, seconds), seconds) for _ in range(service.replicas.min))
+
+
 def lasting(ask: Ask, seconds: int) -> Wish:
     """An ask that is held for so long."""
     length = TimeByModel(expected=Duration(seconds * 1_000))
@@ -90,19 +101,7 @@ def _candidate(service: Service, ask: Ask, fit: Fit, grounds: Grounds, replicas:
         serves = sizing.capacity(server) if server.service_milliseconds or server.capacity_milliqps else Fraction(0)
     except sizing.Unsizable as error:
         return fit.site.refuse(Code.LATENCY, str(error).split(":")[0], "raise latency_target, or serve faster")
-    return _made(ask, fit, serves)
-
-
-def _made(ask: Ask, fit: Fit, serves: Fraction) -> Candidate:
-    pool, group = fit.site.pool, fit.site.group
-    power = group.power_milliwatts if group and pool.is_own else None
-    return Candidate(
-        variant=ask.variant, site=fit.site, shapes=fit.spread.shapes, devices=ask.devices, expected_seconds=0,
-        limit_seconds=0, estimated=False,
-        nodes=tuple(sorted(pool.nodes.index(name) for name in ask.pin_nodes)) or None,
-        cash_micros_per_hour=sum(shape.count for shape in fit.spread.shapes) * pool.node_micros_per_hour,
-        power_milliwatts=ask.devices * (power or 0), milliqps=serves,
-    )  # fmt: skip
+    return replace(seated(ask, fit), milliqps=serves)
 
 
 def _degree(service: Service, site: Site) -> int | Refusal | None:
@@ -154,13 +153,26 @@ def room(candidates: Sequence[Candidate], nodes: Sequence[tuple[Node, ...]]) -> 
     by_pool: dict[int, int] = {}
     for each in candidates:
         members = nodes[each.site.at]
-        eligible = members if each.nodes is None else tuple(members[at] for at in each.nodes)
-        parts = sum(_times(each, node) for node in eligible)
+        eligible = range(len(members)) if each.nodes is None else each.nodes
+        parts = sum(min(_times(each, members[at]), _cells(each, at)) for at in eligible)
         by_pool[each.site.at] = max(by_pool.get(each.site.at, 0), parts // each.node_count)
     return sum(by_pool.values())
 
 
 def _times(candidate: Candidate, node: Node) -> int:
-    """How often the largest part of a replica fits on a node; a rented node holds one."""
+    """How often the largest part of a replica fits on a node; a rented node holds one, divided devices are no matter
+    here.
+    """
     use = candidate.shapes[0].use if candidate.site.pool.is_own else node.capacity
-    return min((have // need for have, need in zip(node.capacity, use, strict=True) if need), default=1)
+    first = 1 if candidate.site.pool.cells and candidate.devices else 0
+    fits = [have // need for have, need in zip(node.capacity[first:], use[first:], strict=True) if need]
+    return min(fits, default=_MANY if first else 1)
+
+
+def _cells(candidate: Candidate, node: int) -> int:
+    """How often the largest part of a replica finds its devices among the divided ones of a node."""
+    pool = candidate.site.pool
+    if not pool.cells or not candidate.devices:
+        return _MANY
+    parts = sum(int(cell.part // candidate.size) for cell in pool.cells[node] if cell.profile == candidate.profile)
+    return parts // candidate.shapes[0].devices

@@ -38,16 +38,17 @@ def _rule(code: str, kind: type[Envelope], what: str, instead: str, found: Calla
     return Unsupported(code=code, kind=kind, what=what, instead=instead, found=found)
 
 
-def _requests(job: Work) -> Iterator[GpuRequest]:
-    roles = job.roles if isinstance(job, Job) else ()
-    asked = (job.gpus, *(variant.gpus for variant in job.variants), *(role.gpus for role in roles))
+def _requests(service: Service) -> Iterator[GpuRequest]:
+    asked = (service.gpus, *(variant.gpus for variant in service.variants))
     yield from (gpus for gpus in asked if gpus is not None)
 
 
-def _parts_of_devices(work: Work, asks: Callable[[GpuRequest], bool]) -> bool:
-    """Whether a service, or a role of a job, asks so for parts of devices."""
-    roles = [role.gpus for role in work.roles] if isinstance(work, Job) else list(_requests(work))
-    return any(map(asks, roles))
+def _is_part(gpus: GpuRequest) -> bool:
+    return gpus.is_fraction or gpus.partition is not None
+
+
+def _in_roles(job: Job, asks: Callable[[GpuRequest], bool]) -> bool:
+    return any(asks(role.gpus) for role in job.roles)
 
 
 def _is_rented(pool: NodePool) -> bool:
@@ -71,10 +72,12 @@ FEATURES: Final[tuple[Unsupported, ...]] = (
           lambda service: service.market.spot is not Market.NEVER),
     _rule("PLAN617", Service, "a pinned start of a service", "leave pin.start out",
           lambda service: service.pin is not None and service.pin.start is not None),
-    _rule("PLAN602", Work, "services or roles with shares of a device", "ask for whole devices",
-          lambda work: _parts_of_devices(work, lambda ask: ask.is_fraction)),
-    _rule("PLAN603", Work, "services or roles on partitions", "ask for whole devices",
-          lambda work: _parts_of_devices(work, lambda ask: ask.partition is not None)),
+    _rule("PLAN602", Job, "roles with shares of a device", "ask for whole devices",
+          lambda job: _in_roles(job, lambda ask: ask.is_fraction)),
+    _rule("PLAN603", Job, "roles on partitions", "ask for whole devices",
+          lambda job: _in_roles(job, lambda ask: ask.partition is not None)),
+    _rule("PLAN602", Service, "a model's degree on parts of devices", "leave model out, and say what a replica takes",
+          lambda service: service.model is not None and any(map(_is_part, _requests(service)))),
     _rule("PLAN602", Cluster, "shared or partitioned devices of rented nodes or of nodes with several models",
           "leave sharing and partitions out, or make it a pool of its own",
           lambda cluster: any(is_divided(pool) and (_is_rented(pool) or len(pool.gpus) > 1) for pool in cluster.pools)),

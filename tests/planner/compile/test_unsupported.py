@@ -44,14 +44,21 @@ def a_snapshot(**fields: Any) -> Document:
 RUNNING = {"job": "vision/train", "pool": "dc1/h100", "nodes": "h100-0001", "started_at": TIME}
 SHARED = a_cluster(a_pool(sharing={"by": "time_slicing", "units": 4}))
 MIG = a_cluster(a_pool(partitions=["1g.10gb"]))
+LLM = {"weights": "2Gi", "kv_cache": "1Gi", "parallel": [1]}
+ROLES_ON_PARTITIONS = {
+    key: value
+    for key, value in a_job(roles=[{"name": "worker", "gpus": {"count": 1, "partition": "1g.10gb"}}]).items()
+    if key != "gpus"
+}
 ROLES = {key: value for key, value in a_job(roles=[{"name": "worker", "gpus": "1/4"}]).items() if key != "gpus"}
 FIXED = a_cluster(a_pool(partitions={"fixed": {"h100-0001": {"0": [{"profile": "1g.10gb", "at": 6}]}}}))
 TWO_MODELS = [{"model": "rtx-3090", "count": 1, "devices": [0]}, {"model": "rtx-4090", "count": 1, "devices": [1]}]
 
 REFUSED: list[tuple[str, list[Document]]] = [
     ("PLAN617", [a_service(spread={"over": "node"}, replicas={"min": 2, "max": 8, "step": 2})]),
-    ("PLAN602", [SHARED, a_service(gpus="1/4")]),
-    ("PLAN603", [MIG, a_service(gpus={"count": 1, "partition": "1g.10gb"})]),
+    ("PLAN602", [SHARED, a_service(gpus="1/4", model=LLM)]),
+    ("PLAN602", [MIG, a_service(gpus={"count": 1, "partition": "1g.10gb"}, model=LLM)]),
+    ("PLAN603", [MIG, ROLES_ON_PARTITIONS]),
     ("PLAN617", [a_service(market={"spot": "allowed"})]),
     ("PLAN610", [a_service(topology={"within": "rack"})]),
     ("PLAN611", [a_service(pin={"pool": "dc1/h100", "devices": [0]})]),
