@@ -50,7 +50,7 @@ def verify(rendered: Rendered, plan: Plan, specset: SpecSet, parse: Callable[[st
 
 def _of_cluster(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     made = RENDERERS[cluster.backend.type](plan, specset, cluster)
-    if cluster.backend.type is BackendType.KUBERNETES:
+    if cluster.backend.type is not BackendType.SLURM:
         return made
     services = {
         service.address

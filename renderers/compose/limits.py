@@ -71,6 +71,19 @@ OF_NATIVE: tuple[tuple[Callable[[Payload], bool], str], ...] = (
 """The same where Apptainer runs containers."""
 
 
+OF_REPLICAS: tuple[tuple[Callable[[Payload], bool], str], ...] = (
+    (
+        lambda payload: payload.cluster.backend.engine is not Engine.APPTAINER,
+        "its health is asked with curl, which its image must have; nothing distributes requests over its replicas",
+    ),
+    (
+        lambda payload: payload.cluster.backend.engine is Engine.APPTAINER,
+        "nothing asks for its health or distributes requests over its replicas, which all listen on its one port",
+    ),
+)
+"""The same for the replicas of a service, in place of `OF_JOBS` where these speak of runs."""
+
+
 def is_native(payload: Payload) -> bool:
     """Whether no engine stands between a job and its host."""
     return payload.cluster.backend.engine is Engine.APPTAINER
@@ -88,6 +101,13 @@ def of_cluster(cluster: Cluster) -> Iterator[Degraded]:
         "Compose has no queues, quotas or priorities: they are held by the plan alone",
     ):
         yield degraded(f"cluster/{cluster.name}", message)
+
+
+def of_replica(payload: Payload) -> Iterator[Degraded]:
+    """What holds for the replicas of a service."""
+    for holds, message in (*OF_REPLICAS, *OF_JOBS, *(OF_NATIVE if is_native(payload) else ())):
+        if holds(payload):
+            yield degraded(payload.address.partition("#")[0], message)
 
 
 def of_job(payload: Payload, elsewhere: tuple[str, ...] = ()) -> Iterator[Degraded]:

@@ -14,6 +14,7 @@ from renderers.refusal import Unsupported
 if TYPE_CHECKING:
     from planner.spec.cluster import Cluster
     from renderers.payload import Payload
+    from renderers.replicas import Replica
 
 
 def script_of(payload: Payload) -> str:
@@ -42,7 +43,11 @@ def _devices(payload: Payload) -> tuple[EnvVar, ...]:
     )
 
 
-def manifest(cluster: Cluster, host: str, payload: Payload, text: str) -> Manifest:
+def manifest(cluster: Cluster, host: str, payload: Payload, text: str, replica: Replica | None) -> Manifest:
     """The file of a script."""
-    path = f"{cluster.name}/{host}/jobs/{words.service_name(payload.address)}.sh"
-    return Manifest(path=path, text=text, addresses=(payload.address,), executable=True)
+    address = payload.address.partition("#")[0]
+    name = (
+        words.service_name(address) if replica is None
+        else words.replica_name(address, replica.number, replica.turn)
+    )  # fmt: skip
+    return Manifest(path=f"{cluster.name}/{host}/jobs/{name}.sh", text=text, addresses=(address,), executable=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from planner.spec.cluster import Cluster
     from renderers.payload import Payload
+    from renderers.replicas import Replica
 
 GRACE_SECONDS: Final = 120
 COMMANDS: Final = {Engine.DOCKER: ("docker", "docker compose"), Engine.PODMAN: ("podman", "podman compose")}
@@ -45,12 +46,34 @@ class Entry:
     @property
     def run(self) -> str:
         """The job with its spec: another spec is another run."""
-        return f"{self.name}-{self.payload.placement.spec.removeprefix('sha256:')[:_SPEC]}"
+        return _run(self.name, self.payload)
 
     @property
     def devices(self) -> frozenset[int]:
         """The devices that it has for itself."""
-        return frozenset(item.index for item in self.payload.devices if item.share is None)
+        return _own(self.payload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """One replica of a host's schedule."""
+
+    replica: Replica
+
+    @property
+    def name(self) -> str:
+        """The name of its service."""
+        return words.replica_name(self.replica.payload.address, self.replica.number, self.replica.turn)
+
+    @property
+    def run(self) -> str:
+        """The replica with its spec: another spec is another run."""
+        return _run(self.name, self.replica.payload)
+
+    @property
+    def devices(self) -> frozenset[int]:
+        """The devices that it has for itself."""
+        return _own(self.replica.payload)
 
 
 def entries_of(payloads: Iterable[Payload]) -> tuple[Entry, ...]:
@@ -64,7 +87,17 @@ def _entry(payload: Payload) -> Entry:
     return Entry(payload=payload, start=start, end=end, stop=end if payload.later else 0)
 
 
-def files(cluster: Cluster, host: str, entries: tuple[Entry, ...]) -> Iterator[Manifest]:
+def _run(name: str, payload: Payload) -> str:
+    return f"{name}-{payload.placement.spec.removeprefix('sha256:')[:_SPEC]}"
+
+
+def _own(payload: Payload) -> frozenset[int]:
+    return frozenset(item.index for item in payload.devices if item.share is None)
+
+
+def files(
+    cluster: Cluster, host: str, entries: tuple[Entry, ...], serving: tuple[Serving, ...] = ()
+) -> Iterator[Manifest]:
     """The program, what runs it every minute, and what puts that to work."""
     backend = cluster.backend
     engine, compose = COMMANDS.get(backend.engine, ("", ""))
@@ -75,10 +108,13 @@ def files(cluster: Cluster, host: str, entries: tuple[Entry, ...]) -> Iterator[M
         compose=compose,
         grace=GRACE_SECONDS,
         project=words.project_name(cluster.name, host),
-        jobs=tuple(_line(entry, entries) for entry in entries),
+        jobs=tuple(_line(entry, entries, serving) for entry in entries),
+        replicas=tuple(_serve(each, entries, serving) for each in serving),
     )
     cron = backend.scheduler is ComposeScheduler.CRON
-    addresses = tuple(sorted(entry.payload.address for entry in entries))
+    addresses = tuple(
+        sorted({item.payload.address for item in entries} | {words.service_of_replica(one.replica) for one in serving})
+    )
     made = [("schedule.sh", text, True), ("install.sh", environment.render("compose/install.sh.j2", cron=cron), True)]
     if not cron:
         made += (
@@ -89,7 +125,22 @@ def files(cluster: Cluster, host: str, entries: tuple[Entry, ...]) -> Iterator[M
         yield Manifest(path=f"{cluster.name}/{host}/{name}", text=content, addresses=addresses, executable=executable)
 
 
-def _line(entry: Entry, entries: tuple[Entry, ...]) -> tuple[str | int, ...]:
+def _serve(each: Serving, entries: tuple[Entry, ...], serving: tuple[Serving, ...]) -> tuple[str, ...]:
+    payload, first = each.replica.payload, each.replica.windows[0][0]
+    last = each.replica.windows[-1][0]
+    before = [other.run for other in entries if other.devices & each.devices and other.end <= last]
+    before += [one.run for one in serving if one.devices & each.devices and 0 < one.replica.windows[-1][1] <= first]
+    return (
+        each.name,
+        each.run,
+        payload.address,
+        payload.placement.spec,
+        *(f"on:{begin}:{end}" for begin, end in each.replica.windows),
+        *(f"holds:{run}" for run in before),
+    )
+
+
+def _line(entry: Entry, entries: tuple[Entry, ...], serving: tuple[Serving, ...]) -> tuple[str | int, ...]:
     payload = entry.payload
     return (
         entry.name,
@@ -102,6 +153,7 @@ def _line(entry: Entry, entries: tuple[Entry, ...]) -> tuple[str | int, ...]:
         payload.job.retries,
         *(f"after:{other.run}" for other in entries if waits_for(payload, other.payload.address)),
         *(f"holds:{other.run}" for other in entries if _holds(other, entry)),
+        *(f"holds:{each.run}" for each in serving if each.devices & entry.devices),
     )
 
 

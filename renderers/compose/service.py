@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from planner.units import format_time
 from renderers.compose import words
 from renderers.compose.devices import Access, access_of
 from renderers.payload import EnvVar
 from renderers.refusal import Unsupported
 
 if TYPE_CHECKING:
+    from planner.spec.service import Service as Served
     from planner.spec.work import Mount
     from renderers.payload import Payload
+    from renderers.replicas import Replica
 
 GRACE: Final = "2m"
 """How long a job that checkpoints has between SIGTERM and SIGKILL."""
@@ -50,6 +53,36 @@ class Service:
     end: str
     limit_seconds: int
     after: tuple[str, ...]
+    restart: str = "no"
+    port: int | None = None
+    health: tuple[str, ...] = ()
+
+
+def replica_of(replica: Replica) -> Service:
+    """What runs a replica: the engine starts it again when it ends, and asks for its health."""
+    served, (begin, end) = replica.service, (replica.windows[0][0], replica.windows[-1][1])
+    return replace(
+        service_of(replica.payload),
+        name=words.replica_name(replica.payload.address, replica.number, replica.turn),
+        start=format_time(begin),
+        end=format_time(end) if end else "",
+        restart="unless-stopped",
+        port=served.port,
+        health=(
+            "CMD",
+            "curl",
+            "--fail",
+            "--silent",
+            "--max-time",
+            "5",
+            f"http://127.0.0.1:{served.port}{_path(served)}",
+        ),
+    )
+
+
+def _path(service: Served) -> str:
+    path = service.health.path
+    return path if path.startswith("/") else f"/{path}"
 
 
 def service_of(payload: Payload) -> Service:

@@ -12,6 +12,7 @@ from renderers.refusal import Unsupported
 
 if TYPE_CHECKING:
     from renderers.payload import Payload
+    from renderers.replicas import Replica
 
 _VOLUME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
@@ -21,6 +22,16 @@ def service_name(address: str) -> str:
     array = without_index(address)
     index = address[len(array) :].strip("[]")
     return ".".join([*array.split("/")[1:], *([index] if index else [])])
+
+
+def replica_name(address: str, number: int, turn: int) -> str:
+    """`nlp.chat.svc-2` of the second replica of `service/nlp/chat`, `nlp.chat.svc-2-3` on its third devices."""
+    return ".".join([*address.partition("#")[0].split("/")[1:], f"svc-{number}" + (f"-{turn}" if turn > 1 else "")])
+
+
+def service_of_replica(replica: Replica) -> str:
+    """The address of the service that a replica is of."""
+    return replica.payload.address.partition("#")[0]
 
 
 def project_name(cluster: str, host: str) -> str:

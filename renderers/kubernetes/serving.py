@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from planner.plan import NodeUse, Placement
-from planner.spec.job import Job
-from planner.spec.work import Work
 from planner.specset.manifests import manifest_template
 from planner.units import parse_time
 from renderers.kubernetes.limits import is_manifest
 from renderers.kubernetes.serving_overlay import SERVED
-from renderers.payload import payload_of
+from renderers.replicas import apart, payload_of_one, shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner.diagnostics import Place
-    from planner.plan import Plan, Segment, ServicePlan, ServiceStep
+    from planner.plan import NodeUse, Plan, Segment, ServicePlan
     from planner.spec.cluster import Cluster
     from planner.spec.service import Service
     from planner.specset import SpecSet
     from planner.specset.manifests import ManifestTemplate
     from renderers.payload import Payload
-
-_FOR_EVER: Final = 0
-"""A service has no time limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +30,11 @@ class Share:
     replicas: int
     segment: Segment
     nodes: tuple[NodeUse, ...]
+
+    @property
+    def one(self) -> Segment:
+        """The segment with the nodes and devices of the first replica only."""
+        return self.segment.model_copy(update={"nodes": self.nodes})
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -80,7 +78,8 @@ def _sets(planned: ServicePlan, specset: SpecSet, cluster: Cluster) -> Iterator[
     counts: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
     for step in planned.steps:
         here: dict[tuple[Any, ...], int] = {}
-        for share in _shares(step, service.replicas.step):
+        for segment, replicas in shares(step, service.replicas.step):
+            share = Share(replicas=replicas, segment=segment, nodes=apart(segment, replicas)[0])
             if share.segment.cluster == cluster.name:
                 first.setdefault(share.key, share)
                 nodes.setdefault(share.key, set()).update(node.name for node in share.segment.nodes)
@@ -92,7 +91,7 @@ def _sets(planned: ServicePlan, specset: SpecSet, cluster: Cluster) -> Iterator[
         yield ReplicaSet(
             service=service,
             name=service.name if len(first) == 1 else f"{service.name}-{number}",
-            one=_payload(service, planned, first[key], specset, cluster),
+            one=payload_of_one(service, planned, first[key].one, specset, cluster),
             nodes=tuple(sorted(nodes[key])),
             steps=tuple(counts[key]),
             spec_place=specset.place(planned.address),
@@ -105,41 +104,3 @@ def _template(service: Service, address: str, specset: SpecSet) -> ManifestTempl
     if name is None or not is_manifest(name):
         return None
     return manifest_template(specset, address, name, frozenset(SERVED))
-
-
-def _shares(step: ServiceStep, together: int) -> Iterator[Share]:
-    """The segments of a step with their replicas: one each, and in the last ones `together`, as their sum says."""
-    extra = step.replicas - len(step.segments)
-    several = extra // (together - 1) if together > 1 else 0
-    for index, segment in enumerate(step.segments):
-        replicas = together if index >= len(step.segments) - several else 1
-        yield Share(replicas=replicas, segment=segment, nodes=_one_of(segment, replicas))
-
-
-def _one_of(segment: Segment, replicas: int) -> tuple[NodeUse, ...]:
-    """The nodes and devices of the first of several replicas."""
-    if len(segment.nodes) >= replicas and len(segment.nodes) % replicas == 0:
-        return segment.nodes[: len(segment.nodes) // replicas]
-    total = sum(len(node.devices) for node in segment.nodes)
-    each = int(Fraction(total, replicas))
-    node = segment.nodes[0]
-    return (node.model_copy(update={"devices": node.devices[:each]}),)
-
-
-def _payload(service: Service, planned: ServicePlan, share: Share, specset: SpecSet, cluster: Cluster) -> Payload:
-    """One replica, as a job that never ends."""
-    fields = {name: getattr(service, name) for name in Work.model_fields if name != "kind"}
-    job = Job.model_construct(**fields)
-    segment = share.segment.model_copy(update={"nodes": share.nodes})
-    placement = Placement(
-        address=planned.address,
-        spec=planned.spec,
-        team=planned.team,
-        priority=planned.priority,
-        submitted=segment.start,
-        gpus=sum(len(node.devices) for node in share.nodes),
-        finish=segment.end,
-        limit_seconds=_FOR_EVER,
-        segments=(segment,),
-    )
-    return payload_of(job, placement, (segment,), specset, cluster)
