@@ -79,6 +79,13 @@ class Backend(Protocol):
         """Let the work at `address`, which `record` holds, begin; False where it was let before or begins by itself."""
         ...
 
+    def interrupt(self, record: Record, address: str) -> bool:
+        """Stop the work at `address`, so that `release` lets it go on; False where it does not run or stops by itself.
+
+        It is told to end as it is at any interruption, so that it can save itself.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Programs:

@@ -77,6 +77,20 @@ class Compose:
         run(self.runner, Call(argv=start, stdin=text, shown=record.key))
         return True
 
+    def interrupt(self, record: Record, address: str) -> bool:
+        """Stop the container of an address and take it away, so that it is started anew when it may go on."""
+        text = self.files.read(record.key)
+        names = [name for name, service in _services(text or "").items() if _address(service) == address]
+        if text is None or not names:
+            raise BackendError(f"{record.key} has no service for {address}")
+        compose = (*self.command(record.key.split("/")[1]), "--file", "-")
+        seen = run(self.runner, Call(argv=(*compose, "ps", "--quiet", names[0]), stdin=text, shown=record.key))
+        if not seen.out.strip():
+            return False
+        for words in (("stop", names[0]), ("rm", "--force", names[0])):
+            run(self.runner, Call(argv=(*compose, *words), stdin=text, shown=record.key))
+        return True
+
     def command(self, host: str) -> tuple[str, ...]:
         """How Compose is run for a host; raises `Blocked` where the specs name a command that nobody trusted."""
         own = next((item.command for item in self.options.hosts if item.node == host and item.command), None)

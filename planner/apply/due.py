@@ -1,4 +1,4 @@
-"""What is due: the work of the applied plan that begins by now, and what keeps it from beginning.
+"""What is due: the work of the applied plan that is interrupted or begins by now, and what keeps it from that.
 
 Nothing is decided anew. What reality has overtaken is left, with the reason, to the next plan.
 """
@@ -27,6 +27,15 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """Work that runs and is to give way now: its address, its cluster, and for whom."""
+
+    address: str
+    cluster: str
+    beneficiary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """Something that is due and is not done, and why."""
 
@@ -38,18 +47,26 @@ class Left:
 class Due:
     """All that is due at a moment, sorted by address."""
 
+    interruptions: tuple[Interruption, ...] = ()
     releases: tuple[Release, ...] = ()
     left: tuple[Left, ...] = ()
 
 
 def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: Iterable[str] = ()) -> Due:
-    """What begins by `at` (epoch seconds) and neither runs nor has ended; `paused` are teams and pools that hold."""
+    """What gives way or begins by `at` (epoch seconds); `paused` are teams and pools that hold.
+
+    What gives way is taken to have done so for what begins.
+    """
+    stops = tuple(_interruptions(plan, snapshot, at))
+    stopped = {item.address.partition("/")[2] for item in stops}
+    running = tuple(item for item in snapshot.running if item.job not in stopped)
     facts = _Facts(
-        plan=plan, at=at, specset=specset, snapshot=snapshot, held=frozenset(paused), lost=_lost(plan, snapshot, at)
-    )
+        plan=plan, at=at, specset=specset, snapshot=snapshot.model_copy(update={"running": running}),
+        held=frozenset(paused), lost=_lost(plan, snapshot, at),
+    )  # fmt: skip
     known = {item.job for item in snapshot.running}
     ended = {(item.job, item.spec) for item in snapshot.finished}
-    releases, left = [], [*_changes(plan, at), *_overrun(plan, known, at)]
+    releases, left = [], [*_moves(plan, at), *_unneeded(plan, snapshot, at), *_overrun(plan, known, at)]
     for placement in plan.placements:
         segment, name = _current(placement, at), _name(placement)
         if segment is None or name in known or (name, placement.spec) in ended:
@@ -58,7 +75,8 @@ def due(plan: Plan, specset: SpecSet, snapshot: Snapshot, *, at: int, paused: It
             left.append(Left(address=placement.address, why=why))
         else:
             releases.append(Release(address=placement.address, spec=placement.spec, cluster=segment.cluster))
-    return Due(releases=tuple(releases), left=tuple(sorted(left, key=lambda item: (item.address, item.why))))
+    told = tuple(sorted(left, key=lambda item: (item.address, item.why)))
+    return Due(interruptions=stops, releases=tuple(releases), left=told)
 
 
 def _current(placement: Placement, at: int) -> Segment | None:
@@ -82,11 +100,36 @@ def _lost(plan: Plan, snapshot: Snapshot, at: int) -> dict[str, str]:
     return {item.field.removeprefix("placements[")[:-1]: item.seen for item in overtaken(plan, snapshot, at)}
 
 
-def _changes(plan: Plan, at: int) -> Iterator[Left]:
-    """Interruptions and moves that are due: they are told, and left to people and to the next plan."""
+def _interruptions(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Interruption]:
+    """What still runs as it did before its interruption was due, if whom it gives way to still needs it."""
+    ended = _ended(snapshot)
+    clusters = {run.job: run.pool.partition("/")[0] for run in _to_stop(plan, snapshot, at)}
     for item in plan.preemptions:
-        if _seconds(item.at) <= at:
-            yield Left(address=item.victim, why=f"is to be interrupted at {item.at} for {item.by}")
+        if (cluster := clusters.get(item.victim.partition("/")[2])) is not None and item.by not in ended:
+            yield Interruption(address=item.victim, cluster=cluster, beneficiary=item.by)
+
+
+def _to_stop(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Running]:
+    due = {item.victim: _seconds(item.at) for item in plan.preemptions if _seconds(item.at) <= at}
+    for run in snapshot.running:
+        if run.started_at < due.get(f"job/{run.job}", 0):
+            yield run
+
+
+def _unneeded(plan: Plan, snapshot: Snapshot, at: int) -> Iterator[Left]:
+    """Interruptions that are due and would serve nobody any more."""
+    ended, running = _ended(snapshot), {f"job/{run.job}" for run in _to_stop(plan, snapshot, at)}
+    for item in plan.preemptions:
+        if item.victim in running and item.by in ended:
+            yield Left(address=item.victim, why=f"was to be interrupted at {item.at} for {item.by}, which has ended")
+
+
+def _ended(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset(f"job/{item.job}" for item in snapshot.finished)
+
+
+def _moves(plan: Plan, at: int) -> Iterator[Left]:
+    """Moves that are due: they are told, and left to people and to the next plan."""
     for move in plan.moves:
         if _seconds(move.at) <= at:
             yield Left(address=move.address, why=f"is to move at {move.at} for {move.beneficiary}")

@@ -26,6 +26,9 @@ PHASES: Final = "phases"
 GATED: Final = "kueue.x-k8s.io/admission-gated-by"
 GATE: Final = "planner.dev/planned-start"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
+WORKLOADS: Final = "workloads.kueue.x-k8s.io"
+JOB_UID: Final = "kueue.x-k8s.io/job-uid"
+"""What Kueue admits, and the label that says of which object."""
 WAITING_QUEUE: Final = "planner.dev/queue"
 """Where a version of Kueue that knows no gates finds the queue that work joins when it is released."""
 CREATED_ONCE: Final = frozenset({"Job", "JobSet", "TrainJob", "PyTorchJob", "MPIJob", "RayJob"})
@@ -147,16 +150,52 @@ class Kubernetes:
         return any([self._release(ref) for ref in refs])
 
     def _release(self, ref: str) -> bool:
+        live, where = self._live(ref)
+        words = _opening(live, where)
+        if words:
+            run(self.runner, Call(argv=(*self._kubectl, *words, f"--field-manager={MANAGER}")))
+        elif _is_queued(live):
+            return self._set_active(live, where, active=True)
+        return bool(words)
+
+    def interrupt(self, record: Record, address: str) -> bool:
+        """Suspend work that runs; what a queue admits is taken back there, which suspends it."""
+        refs = [ref for ref in record.refs if _parts(ref)[0].partition(".")[0] in CREATED_ONCE]
+        return any([self._interrupt(ref) for ref in refs])
+
+    def _interrupt(self, ref: str) -> bool:
+        live, where = self._live(ref)
+        holder = live["spec"].get("runPolicy", live["spec"])
+        if holder.get("suspend"):
+            return False
+        if (live["metadata"].get("labels") or {}).get(QUEUE) is not None:
+            return self._set_active(live, where, active=False)
+        self._patch_spec(where, {"suspend": True} if holder is live["spec"] else {"runPolicy": {"suspend": True}})
+        return True
+
+    def _live(self, ref: str) -> tuple[Object, tuple[str, ...]]:
+        """An object of ours as it is, and the words that name it."""
         kind, namespace, name = _parts(ref)
         where = (kind, name, *_within(namespace))
         found = run(self.runner, Call(argv=(*self._kubectl, "get", *where, "--output=json", "--ignore-not-found"))).out
         live = _object(found)
         if live is None or _whose([live]) is not Presence.OURS:
             raise BackendError(f"{ref} is not there, or not ours any longer")
-        words = _opening(live, where)
-        if words:
-            run(self.runner, Call(argv=(*self._kubectl, *words, f"--field-manager={MANAGER}")))
-        return bool(words)
+        return live, where
+
+    def _set_active(self, live: Object, where: tuple[str, ...], *, active: bool) -> bool:
+        """Let Kueue admit the workload of an object again, or take it back; False where it stands so already."""
+        words = ("get", WORKLOADS, *where[2:], f"--selector={JOB_UID}={live['metadata'].get('uid', '')}")
+        answer = run(self.runner, Call(argv=(*self._kubectl, *words, "--output=json", "--ignore-not-found"))).out
+        found = (_object(answer) or {}).get("items") or []
+        other = [item for item in found if item["spec"].get("active", True) is not active]
+        for item in other:
+            self._patch_spec((WORKLOADS, item["metadata"]["name"], *where[2:]), {"active": active})
+        return bool(other)
+
+    def _patch_spec(self, where: tuple[str, ...], spec: Object) -> None:
+        words = ("patch", *where, "--type=merge", f"--patch={json.dumps({'spec': spec})}", f"--field-manager={MANAGER}")
+        run(self.runner, Call(argv=(*self._kubectl, *words)))
 
     def _put_once(self, document: Object) -> None:
         found = next(iter(self._get([document])), None)
@@ -231,6 +270,13 @@ def _opening(live: Object, where: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     spec = {"suspend": False} if holder is live["spec"] else {"runPolicy": {"suspend": False}}
     return ("patch", *where, "--type=merge", f"--patch={json.dumps({'spec': spec})}")
+
+
+def _is_queued(live: Object) -> bool:
+    """Whether work waits, as its queue has not admitted it or has been told to take it back."""
+    holder = live["spec"].get("runPolicy", live["spec"])
+    annotations, labels = (live["metadata"].get(key) or {} for key in ("annotations", "labels"))
+    return bool(holder.get("suspend")) and labels.get(QUEUE) is not None and GATED not in annotations
 
 
 def _parts(ref: str) -> tuple[str, str, str]:

@@ -1,7 +1,7 @@
 """A back end that is a folder: every object is a file, and a log says what happened. For tests, and to try apply out.
 
 CLUSTER/objects/NAME.json    one object: its key, its references and its text
-log.jsonl                    every effect, in order: `created`, `changed`, `removed` or `released`, and the key
+log.jsonl                    every effect with its key: `created`, `changed`, `removed`, `released`, `interrupted`
 """
 
 from __future__ import annotations
@@ -62,12 +62,22 @@ class Recording:
 
     def release(self, record: Record, address: str) -> bool:
         """Note in the log that work may begin, once for each object and address."""
-        told = ("released", f"{record.key} {address}")
+        told = [effect for effect, what in self.log() if what == f"{record.key} {address}"]
         if self._read(record) is None:
             raise BackendError(f"{record.key} is not there")
-        if told in self.log():
+        if told[-1:] == ["released"]:
             return False
-        self._log(*told)
+        self._log("released", f"{record.key} {address}")
+        return True
+
+    def interrupt(self, record: Record, address: str) -> bool:
+        """Note in the log that work is stopped, unless that was the last that happened to it."""
+        told = [effect for effect, what in self.log() if what == f"{record.key} {address}"]
+        if self._read(record) is None:
+            raise BackendError(f"{record.key} is not there")
+        if told[-1:] == ["interrupted"]:
+            return False
+        self._log("interrupted", f"{record.key} {address}")
         return True
 
     def objects(self) -> dict[str, str]:

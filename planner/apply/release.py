@@ -1,14 +1,14 @@
-"""Letting due work begin, and holding teams and pools back: what the state folder notes of that."""
+"""Interrupting due work and letting it begin, and holding teams and pools back: what the state folder notes of that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 from planner.apply import sealed
 from planner.apply.backend import Backend
-from planner.apply.due import Due, Left, Release
+from planner.apply.due import Due, Interruption, Left, Release
 from planner.apply.item import Record
 from planner.apply.lease import Held
 from planner.apply.sealed import StateError
@@ -33,14 +33,16 @@ def set_paused(path: Path, names: Iterable[str]) -> None:
 
 def release(
     due: Due, records: Mapping[str, Record], backends: Mapping[str, Backend], lease: Held,
-    tell: Callable[[Release], None] = lambda _: None,
+    tell: Callable[[Interruption | Release], None] = lambda _: None,
 ) -> tuple[Left, ...]:  # fmt: skip
-    """Let all that is due begin, and say what is left; `tell` hears of work that was held until now.
+    """Interrupt all that is due for that, let all that is due begin, and say what is left.
 
-    One piece of work that cannot begin keeps no other from beginning.
+    `tell` hears of work that ran, or was held, until now. One piece of work that cannot be interrupted or begin keeps
+    no other from that.
     """
     left = list(due.left)
-    for item in due.releases:
+    every: tuple[Interruption | Release, ...] = (*due.interruptions, *due.releases)
+    for item in every:
         lease.check()
         held = [
             record
@@ -50,10 +52,20 @@ def release(
         if not held:
             left.append(Left(address=item.address, why="it is not in the inventory; apply the plan first"))
         try:
-            began = [backends[item.cluster].release(record, item.address) for record in held]
+            done = [_do(backends[item.cluster], item, record) for record in held]
         except (PlannerError, OSError) as error:
             left.append(Left(address=item.address, why=str(error)))
             continue
-        if any(began):
+        if any(done):
             tell(item)
     return tuple(left)
+
+
+def _do(backend: Backend, item: Interruption | Release, record: Record) -> bool:
+    match item:
+        case Interruption():
+            return backend.interrupt(record, item.address)
+        case Release():
+            return backend.release(record, item.address)
+        case never:
+            assert_never(never)

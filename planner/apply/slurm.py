@@ -20,6 +20,9 @@ PROGRAMS: Final = ("accounts.sh", "submit.sh")
 """What is run, in this order; each looks at what Slurm has and may run any number of times."""
 MARK: Final = "planner:"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_NUMBER: Final = re.compile(r"[0-9]+(_[0-9]+)?")
+_HELD: Final = "0"
+"""The priority of a job that is held."""
 _NAMED: Final = re.compile(r"^#SBATCH --job-name=(\S+)$", re.MULTILINE)
 
 
@@ -83,8 +86,29 @@ class Slurm:
             run(self.runner, self._submit(step))
 
     def release(self, record: Record, address: str) -> bool:
-        """Nothing: a job was submitted with the time at which it begins."""
-        return False
+        """Let a job go on that was interrupted; any other begins by itself, at the time it was submitted with."""
+        held = self._of(record, "PENDING", priority=_HELD)
+        for job in held:
+            run(self.runner, Call(argv=("scontrol", "release", job)))
+        return bool(held)
+
+    def interrupt(self, record: Record, address: str) -> bool:
+        """Put a job that runs back into the queue and hold it there."""
+        running = self._of(record, "RUNNING")
+        for job in running:
+            run(self.runner, Call(argv=("scontrol", "requeuehold", job)))
+        return bool(running)
+
+    def _of(self, record: Record, state: str, priority: str = "") -> tuple[str, ...]:
+        """The numbers of our jobs of a script that are in a state, of a priority if one is given."""
+        answer = run(self.runner, Call(argv=("squeue", "--me", "--noheader", "--format=%j|%T|%i|%Q|%k")))
+        rows = (line.strip().split("|", 4) for line in answer.out.splitlines() if line.count("|") >= 4)
+        return tuple(
+            job
+            for name, now, job, has, comment in rows
+            if name in record.refs and now == state and comment.startswith(MARK) and priority in {"", has}
+            and _NUMBER.fullmatch(job)
+        )  # fmt: skip
 
     def _queued(self) -> dict[str, str]:
         """The comments of our jobs that wait or run, by name."""

@@ -80,7 +80,7 @@ _ROLLBACK: Final = click.option(
     help="Go back to the plan that was applied before, with the specs of its commit; its digest is needed.",
 )  # fmt: skip
 _DUE: Final = click.option(
-    "--due", is_flag=True, help="Let begin what the applied plan has begin by now; change nothing else."
+    "--due", is_flag=True, help="Interrupt and let begin what the applied plan has by now; change nothing else."
 )
 _PAUSE: Final = click.option(
     "--pause", multiple=True, metavar="TEAM|POOL",

@@ -1,4 +1,4 @@
-"""What `planner apply` does between plans: let due work begin, and hold teams and pools back."""
+"""What `planner apply` does between plans: interrupt due work or let it begin, and hold teams and pools back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.exits import Exit
 
 if TYPE_CHECKING:
     from planner.apply.backend import Backend
-    from planner.apply.due import Due, Left, Release
+    from planner.apply.due import Due, Interruption, Left, Release
     from planner.apply.lease import Held
     from planner.apply.state import State
     from planner.plan import Plan
@@ -62,23 +62,37 @@ def due_now(plan: Plan, state: State, specset: SpecSet, snapshot: Snapshot | Non
 
 
 def let_begin(found: Due, state: State, backends: Mapping[str, Backend], lease: Held) -> Exit:
-    """Let due work begin, and say what began and what was left."""
+    """Interrupt due work and let it begin, and say what was done and what was left."""
     from planner.apply.release import release
 
-    told = release(found, state.known().records, backends, lease, _began)
-    console.out("".join(map(_left, told)) + f"{len(found.releases):,} due, {len(told):,} left\n")
+    told = release(found, state.known().records, backends, lease, _did)
+    console.out("".join(map(_left, told)) + f"{_count(found):,} due, {len(told):,} left\n")
     return Exit.OK
 
 
 def shown(found: Due) -> Exit:
     """Say what is due, and do nothing."""
-    console.out("".join(f"due: {printable(item.address)} in {printable(item.cluster)}\n" for item in found.releases))
-    console.out("".join(map(_left, found.left)) + f"{len(found.releases):,} due; nothing was changed\n")
+    every: tuple[Interruption | Release, ...] = (*found.interruptions, *found.releases)
+    console.out("".join(f"due: {_sentence(item)}\n" for item in every))
+    console.out("".join(map(_left, found.left)) + f"{_count(found):,} due; nothing was changed\n")
     return Exit.OK
 
 
-def _began(item: Release) -> None:
-    console.out(f"begins: {printable(item.address)} in {printable(item.cluster)}\n")
+def _count(found: Due) -> int:
+    return len(found.interruptions) + len(found.releases)
+
+
+def _did(item: Interruption | Release) -> None:
+    from planner.apply.due import Release
+
+    console.out(f"{'begins: ' if isinstance(item, Release) else ''}{_sentence(item)}\n")
+
+
+def _sentence(item: Interruption | Release) -> str:
+    from planner.apply.due import Release
+
+    where = f"{printable(item.address)} in {printable(item.cluster)}"
+    return where if isinstance(item, Release) else f"interrupted: {where} for {printable(item.beneficiary)}"
 
 
 def _left(item: Left) -> str:

@@ -14,9 +14,11 @@ from planner.apply.kubernetes import MANAGER, MARK, Kubernetes
 from planner.apply.run import Outcome, Request
 from planner.apply.state import State
 from renderers import render
+from tests import builders
 from tests.e2e.labs import trees
 from tests.e2e.labs.kubernetes import programs
 from tests.e2e.labs.kubernetes.cluster import Cluster
+from tests.e2e.labs.processes import wait_for
 
 NAME = "dc1"
 
@@ -102,3 +104,31 @@ def test_a_fleet_is_made_found_changed_and_removed(cluster: Cluster, tmp_path: P
     assert {record.rank for record in left} == {Rank.NAMESPACE}
     assert ours(cluster, "jobs,services,localqueues,roles,rolebindings") == set()
     assert ours(cluster, "namespaces") != set()
+
+
+def suspended(cluster: Cluster, address: str) -> bool:
+    """Whether the job at an address is suspended."""
+    items = json.loads(cluster.kubectl("get", "jobs", "--all-namespaces", "--output=json"))["items"]
+    job = next(item for item in items if item["metadata"]["annotations"].get("planner.dev/address") == address)
+    return bool(job["spec"]["suspend"])
+
+
+def test_work_that_was_admitted_is_interrupted_and_goes_on(cluster: Cluster, tmp_path: Path) -> None:
+    jobs = [builders.a_job("short", gpus=1), builders.a_job("long", gpus=1)]
+    backend_of_lab = {"type": "kubernetes", "kueue_version": "0.17"}
+    fleet = builders.a_cluster(builders.a_pool(), backend=backend_of_lab)
+    documents = (fleet, builders.a_quota(guaranteed=8), *jobs)
+    planned = trees.Planned(specs=builders.loaded(*documents), plan=builders.planned(*documents, budget=0))
+    items, backend = the_items(planned), a_backend(cluster)
+    apply(tmp_path / "state", cluster, planned, items)
+    address = "job/vision/long"
+    record = next(item.record for item in items if item.record.is_workload and address in item.record.addresses)
+    assert backend.release(record, address) is True
+    for _ in range(2):
+        wait_for(lambda: not suspended(cluster, address), "admission")
+        assert backend.release(record, address) is False
+        assert backend.interrupt(record, address) is True
+        wait_for(lambda: suspended(cluster, address), "the interruption")
+        assert backend.interrupt(record, address) is False
+        assert backend.release(record, address) is True
+    assert suspended(cluster, "job/vision/short"), "what is not due waits"

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from planner.apply.backend import Programs
+from planner.apply.collect import Rendering, items_of
+from planner.apply.slurm import Slurm
+from planner.apply.workfiles import WorkFiles
 from planner.plan import Placement
+from renderers import render
 from tests.e2e.labs import trees
 from tests.e2e.labs.processes import wait_for
 from tests.e2e.labs.slurm.site import Site
@@ -81,3 +86,22 @@ def test_all_of_them_run_on_the_planned_node_one_after_the_other(
 
 def test_interrupted_work_is_told_and_finds_its_checkpoint(lived: tuple[tuple[Account, ...], list[str]]) -> None:
     assert lived[1] == ["began", "saved", "resumed"]
+
+
+def test_apply_holds_work_that_runs_and_lets_it_go_on(empty_site: Site, tmp_path: Path) -> None:
+    made = planned(tmp_path / "record")
+    plan = scaled(plan_of(placements(made)[0], specs=made.specs), begin=int(time.time()), slot_seconds=600)
+    tree = trees.rendered_into(tmp_path / "manifests", Planned(specs=made.specs, plan=plan))
+    files = render(plan, made.specs).manifests
+    every = [Rendering(path=file.path, text=file.text, addresses=file.addresses) for file in files]
+    script = next(item for item in items_of(every, made.specs) if item.record.is_workload)
+    slurm = Slurm(files=WorkFiles(root=tree), runner=Programs(empty_site.environment))
+    empty_site.submit(tree / scenarios.CLUSTER)
+    wait_for((tmp_path / "record").exists, "the first run")
+    assert slurm.release(script.record, PATIENT) is False
+    assert slurm.interrupt(script.record, PATIENT) is True
+    wait_for(lambda: list(empty_site.queue("%T").values()) == ["PENDING"], "the end of the first run")
+    assert (tmp_path / "record").read_text().split() == ["began", "saved"]
+    assert slurm.interrupt(script.record, PATIENT) is False
+    assert slurm.release(script.record, PATIENT) is True
+    assert slurm.release(script.record, PATIENT) is False

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.apply import lease
-from planner.apply.due import Due, Left, due
+from planner.apply.due import Due, Interruption, Left, due
 from planner.apply.recording import Recording
 from planner.apply.release import paused, release, set_paused
 from planner.apply.state import State
@@ -100,12 +100,54 @@ def test_what_does_not_concern_it_keeps_no_work_back(facts: dict[str, Any]) -> N
     assert released(found(**facts)) == ["job/vision/a"]
 
 
-def test_an_interruption_that_is_due_is_told() -> None:
-    victim = Preemption(victim="job/vision/a", by="job/vision/b", at=at(5), gpus=8, lost_work_seconds=0)
-    plan = a_plan(PLAN.placements, preemptions=(victim,))
-    told = Left(address="job/vision/a", why="is to be interrupted at 2026-12-01T05:00:00Z for job/vision/b")
-    assert due(plan, specs(), seen(), at=START + 5 * HOUR).left == (told,)
-    assert due(plan, specs(), seen(), at=START + 5 * HOUR - 1).left == ()
+VICTIM = Preemption(victim="job/vision/a", by="job/vision/b", at=at(5), gpus=8, lost_work_seconds=0)
+INTERRUPTED = a_plan(
+    [
+        a_placement("vision/a", 2, 12, segments=(a_segment(2, 5, node=3), a_segment(9, 12, node=3))),
+        a_placement("vision/b", 5, 9, node=3),
+    ],
+    preemptions=(VICTIM,),
+)
+GIVES_WAY = Interruption(address="job/vision/a", cluster="dc1", beneficiary="job/vision/b")
+
+
+def test_work_gives_way_when_that_is_due_and_whom_it_gives_way_to_begins_at_once() -> None:
+    runs: Any = {"running": [{**running("vision/a", *range(8)), "started_at": at(2)}]}
+    assert due(INTERRUPTED, specs(), seen(**runs), at=START + 5 * HOUR - 1) == Due()
+    now = due(INTERRUPTED, specs(), seen(**runs), at=START + 5 * HOUR)
+    assert now.interruptions == (GIVES_WAY,)
+    assert released(now) == ["job/vision/b"]
+
+
+def test_work_that_has_given_way_is_not_interrupted_again_but_goes_on_after_its_pause() -> None:
+    assert due(INTERRUPTED, specs(), seen(), at=START + 6 * HOUR).interruptions == ()
+    assert released(due(INTERRUPTED, specs(), seen(), at=START + 9 * HOUR)) == ["job/vision/a"]
+    again: Any = {"running": [{**running("vision/a", *range(8)), "started_at": at(9)}]}
+    assert due(INTERRUPTED, specs(), seen(**again), at=START + 10 * HOUR) == Due()
+
+
+def test_nobody_gives_way_to_work_that_has_ended() -> None:
+    ended = {"job": "vision/b", "spec": "sha256:1", "state": "succeeded", "at": at(4)}
+    runs = [{**running("vision/a", *range(8)), "started_at": at(2)}]
+    answer = due(INTERRUPTED, specs(), seen(running=runs, finished=[ended]), at=START + 5 * HOUR)
+    why = "was to be interrupted at 2026-12-01T05:00:00Z for job/vision/b, which has ended"
+    assert answer == Due(left=(Left(address="job/vision/a", why=why),))
+
+
+def test_an_interruption_is_carried_out_before_what_it_is_for_begins(tmp_path: Path) -> None:
+    backend, state = Recording(root=tmp_path / "fleet"), tmp_path / "state"
+    apply_to(state, a_request((an_item("a"), an_item("b")), backend, INTERRUPTED))
+    runs: Any = {"running": [{**running("vision/a", *range(8)), "started_at": at(2)}]}
+    every: Any = ((5, runs), (5, runs), (9, {}))
+    for hour, snapshot in every:
+        with lease.held(state / "apply.lock", "tester", "a test", lambda: START) as held:
+            found_now = due(INTERRUPTED, specs(), seen(**snapshot), at=START + hour * HOUR)
+            assert release(found_now, State(root=state).known().records, {"dc1": backend}, held) == ()
+    assert backend.log()[2:] == (
+        ("interrupted", "dc1/a.yaml job/vision/a"),
+        ("released", "dc1/b.yaml job/vision/b"),
+        ("released", "dc1/a.yaml job/vision/a"),
+    )
 
 
 def test_each_piece_of_work_begins_once_and_one_that_cannot_stops_no_other(tmp_path: Path) -> None:

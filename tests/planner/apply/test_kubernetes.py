@@ -303,6 +303,74 @@ def test_a_gate_of_somebody_else_stays_closed() -> None:
     assert a_release(live) == (False, [])
 
 
+@dataclass
+class Admitting:
+    """Answers with a Job and its workload."""
+
+    live: dict[str, Any]
+    active: bool | None
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+
+    def __call__(self, call: Call) -> Answer:
+        """Answer with the object, or the workloads."""
+        words = call.argv[2:]
+        self.calls.append(words)
+        if words[:2] == ("get", kubernetes.WORKLOADS):
+            spec = {} if self.active is None else {"active": self.active}
+            return Answer(code=0, out=json.dumps({"items": [{"metadata": {"name": "job-resnet-1"}, "spec": spec}]}))
+        return Answer(code=0, out=json.dumps(self.live) if words[0] == "get" else "")
+
+
+def an_answer(live: dict[str, Any], active: bool | None, *, release: bool) -> tuple[bool, list[tuple[str, ...]]]:
+    """Interrupt or release work; whether that changed something, and the calls that did."""
+    kubectl = Admitting(live | {"metadata": live["metadata"] | {"uid": "u1"}}, active)
+    cluster = Kubernetes(context="dc1", runner=kubectl)
+    record = Record(key="dc1/x.yaml", cluster="dc1", backend=BackendType.KUBERNETES, rank=Rank.WORKLOAD, refs=(JOB,))
+    act = cluster.release if release else cluster.interrupt
+    did = act(record, "job/vision/resnet")
+    return did, [words for words in kubectl.calls if words[0] != "get"]
+
+
+QUEUED = {"labels": {kubernetes.QUEUE: "vision-nvidia"}}
+WORKLOAD = (kubernetes.WORKLOADS, "job-resnet-1", "--namespace=vision")
+
+
+def patched(where: tuple[str, ...], spec: str) -> list[tuple[str, ...]]:
+    return [("patch", *where, "--type=merge", f'--patch={{"spec": {spec}}}', OURS)]
+
+
+@pytest.mark.parametrize(
+    ("live", "active", "calls"),
+    [
+        (ungated(False), None, patched(WHERE, '{"suspend": true}')),
+        (ungated(True), None, []),
+        (ungated(False, **QUEUED), None, patched(WORKLOAD, '{"active": false}')),
+        (ungated(False, **QUEUED), True, patched(WORKLOAD, '{"active": false}')),
+        (ungated(False, **QUEUED), False, []),
+        (ungated(True, **QUEUED), True, []),
+    ],
+)
+def test_work_is_interrupted_by_whoever_let_it_run(
+    live: dict[str, Any], active: bool | None, calls: list[tuple[str, ...]]
+) -> None:
+    assert an_answer(live, active, release=False) == (bool(calls), calls)
+
+
+@pytest.mark.parametrize(
+    ("live", "active", "calls"),
+    [
+        (ungated(True), None, patched(WHERE, '{"suspend": false}')),
+        (ungated(True, **QUEUED), False, patched(WORKLOAD, '{"active": true}')),
+        (ungated(True, **QUEUED), True, []),
+        (ungated(False, **QUEUED), False, []),
+    ],
+)
+def test_interrupted_work_goes_on_when_it_is_released(
+    live: dict[str, Any], active: bool | None, calls: list[tuple[str, ...]]
+) -> None:
+    assert an_answer(live, active, release=True) == (bool(calls), calls)
+
+
 @pytest.mark.parametrize("live", [{}, a_job(mark="helm")])
 def test_what_is_not_there_or_not_ours_is_not_released(live: dict[str, Any]) -> None:
     with pytest.raises(BackendError, match="is not there, or not ours any longer"):

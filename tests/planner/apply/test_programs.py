@@ -246,7 +246,46 @@ def test_an_address_without_a_service_is_not_released(tmp_path: Path) -> None:
         cluster.release(item.record, "job/v/b")
 
 
-def test_slurm_begins_by_itself(tmp_path: Path) -> None:
-    runner, script = Answers(), an_item("hpc/jobs/vision.resnet.sbatch", SCRIPT)
-    assert a_slurm(tmp_path, runner).release(script.record, "job/vision/resnet") is False
-    assert runner.calls == []
+@pytest.mark.parametrize(("containers", "stops"), [("", False), ("0123abcd\n", True)])
+def test_a_container_that_runs_is_stopped_and_taken_away_so_that_it_may_begin_anew(
+    containers: str, stops: bool, tmp_path: Path
+) -> None:
+    runner = Answers()
+    cluster, item = a_compose(tmp_path, runner), with_addresses()
+    cluster.perform(put(item))
+    runner.by_word = {"docker": Answer(code=0, out=containers)}
+    assert cluster.interrupt(item.record, "job/v/a") is stops
+    ends = [f"docker compose --file - {words} v.a < shop/till/compose.yaml" for words in ("stop", "rm --force")]
+    assert runner.lines[1:] == [
+        "docker compose --file - ps --quiet v.a < shop/till/compose.yaml", *(ends if stops else [])
+    ]  # fmt: skip
+    with pytest.raises(BackendError, match="has no service for job/v/b"):
+        cluster.interrupt(item.record, "job/v/b")
+
+
+QUEUE = "squeue --me --noheader '--format=%j|%T|%i|%Q|%k'"
+
+
+@pytest.mark.parametrize(
+    ("row", "interrupts", "releases"),
+    [
+        ("vision.resnet-1a2b3c4d|RUNNING|17|4294|planner:job/vision/resnet@1", True, False),
+        ("vision.resnet-1a2b3c4d|RUNNING|17_3|4294|planner:job/vision/resnet@1", True, False),
+        ("vision.resnet-1a2b3c4d|PENDING|17|0|planner:job/vision/resnet@1", False, True),
+        ("vision.resnet-1a2b3c4d|PENDING|17|4294|planner:job/vision/resnet@1", False, False),
+        ("vision.other-1a2b3c4d|RUNNING|17|4294|planner:job/vision/other@1", False, False),
+        ("vision.resnet-1a2b3c4d|RUNNING|17|4294|somebody else's", False, False),
+        ("vision.resnet-1a2b3c4d|RUNNING|17;id|4294|planner:job/vision/resnet@1", False, False),
+        ("", False, False),
+    ],
+)
+def test_slurm_holds_and_lets_go_only_our_jobs_of_the_script(
+    row: str, interrupts: bool, releases: bool, tmp_path: Path
+) -> None:
+    script = an_item("hpc/jobs/vision.resnet.sbatch", SCRIPT)
+    number = row.split("|")[2] if row else ""
+    for act, acts, words in (("interrupt", interrupts, "requeuehold"), ("release", releases, "release")):
+        runner = Answers()
+        runner.by_word = {"squeue": Answer(code=0, out=row + "\n")}
+        assert getattr(a_slurm(tmp_path, runner), act)(script.record, "job/vision/resnet") is acts
+        assert runner.lines == [QUEUE, *([f"scontrol {words} {number}"] if acts else [])]
