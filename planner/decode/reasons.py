@@ -13,11 +13,12 @@ from planner.compile.horizon import length_text
 from planner.compile.refusal import Code, Refusal, as_reasons, one_a_subject
 from planner.compile.shape import amount
 from planner.compile.spot import cooling
+from planner.decode.mending import wider
 from planner.decode.occupancy import Occupancy
 from planner.decode.rowroom import RowRoom
 from planner.decode.slotmask import first, span, starts
 from planner.plan import Unplaced
-from planner.units import Money, format_time
+from planner.units import Money, ceil_div, format_time
 from solvers.rules import Rule
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from planner.compile.problem import Compiled
     from planner.compile.tasks import Work
     from planner.decode.placed import Placed
-    from solvers.problem import Mode, Task
+    from solvers.problem import Charge, Mode, Task
 
 
 _NAMED: Final = 3
@@ -108,12 +109,13 @@ def _wait(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mod
         return candidate.site.refuse(Code.WINDOW, "no start is left between its earliest start and its deadline")
     room = scene.occupancy.room(mode, within)
     if not room.starts:
-        return _no_room(scene, task, candidate, mode, within)
+        return _no_room(scene, work, task, candidate, mode, within)
     allowed = room.starts
     for charge in mode.charges:
+        before = allowed
         allowed &= starts(scene.rows.slots_with_room(charge.row, charge.amount), scene.rows.width, mode.duration)
         if not allowed:
-            return _row_full(scene, charge.row, charge.amount, candidate)
+            return _row_full(scene, charge, candidate, before, mode.duration)
     return _affordable(scene, work, task, candidate, mode, allowed)
 
 
@@ -136,7 +138,7 @@ def _window(scene: _Scene, task: Task, mode: Mode) -> int:
     return span(begin, end)
 
 
-def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within: int) -> Refusal:
+def _no_room(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mode, within: int) -> Refusal:
     horizon = scene.compiled.horizon
     room = scene.occupancy.room(mode, within)
     until = scene.compiled.cooling[mode.pool]
@@ -162,8 +164,18 @@ def _no_room(scene: _Scene, task: Task, candidate: Candidate, mode: Mode, within
         free = Fraction(spread, scene.compiled.problem.units)
         message += f"; {free} devices are free at once, but spread over {over} or for too short"
     message += _giving_way(scene, mode)
-    later, fix = _later(scene, task, candidate, mode)
-    return candidate.site.refuse(Code.CAPACITY, message + later, fix)
+    later, then = _later(scene, task, candidate, mode)
+    apart = wider(work, candidate, mode, lambda way: bool(_allowed(scene, way, within)))
+    fix = ", or ".join(each for each in (apart, then) if each is not None)
+    return candidate.site.refuse(Code.CAPACITY, message + later, fix or None)
+
+
+def _allowed(scene: _Scene, mode: Mode, within: int) -> int:
+    """The starts of a mode in `within` for which nodes and rows have room."""
+    found = scene.occupancy.room(mode, within).starts
+    for charge in mode.charges:
+        found &= starts(scene.rows.slots_with_room(charge.row, charge.amount), scene.rows.width, mode.duration)
+    return found
 
 
 def _later(scene: _Scene, task: Task, candidate: Candidate, mode: Mode) -> tuple[str, str | None]:
@@ -228,19 +240,20 @@ def _closed(scene: _Scene, mode: Mode, within: int) -> bool:
     return not scene.empty.room(mode, within).starts
 
 
-def _row_full(scene: _Scene, charged: int, units: int, candidate: Candidate) -> Refusal:
-    at = scene.rows.tightest(charged, units)
-    row, most = scene.compiled.problem.rows[at], scene.rows.most(charged)
-    if charged in candidate.counted:
+def _row_full(scene: _Scene, charge: Charge, candidate: Candidate, begins: int, duration: int) -> Refusal:
+    at = scene.rows.tightest(charge.row, charge.amount)
+    row, most = scene.compiled.problem.rows[at], scene.rows.most(charge.row)
+    if charge.row in candidate.counted:
         message = f"replicas that are spread evenly: {row.subject} may be {most} more at a time"
         return candidate.site.refuse(Code.CAPACITY, message, "raise spread.max_skew, or make room elsewhere")
-    to_one = scene.compiled.problem.units if charged < len(scene.compiled.rows.rows) else 1
-    left, needed = Fraction(most, to_one), Fraction(units, to_one)
+    to_one = scene.compiled.problem.units if charge.row < len(scene.compiled.rows.rows) else 1
+    left, needed = Fraction(most, to_one), Fraction(charge.amount, to_one)
     message = f"{row.subject} has at most {left} left at a time, {needed} are needed for the whole run"
     if row.rule is Rule.LENDING:
         fix = "raise lend or lower unplanned in these quotas, or let other work go"
         return candidate.site.refuse(Code.QUOTA, message, fix)
-    return candidate.site.refuse(Code.QUOTA, message, "raise its limit, or let other work of the team go")
+    more = ceil_div(scene.rows.lacking(charge.row, charge.amount, begins, duration), to_one)
+    return candidate.site.refuse(Code.QUOTA, message, f"raise its limit by {more}, or let other work of the team go")
 
 
 def _affordable(scene: _Scene, work: Work, task: Task, candidate: Candidate, mode: Mode, allowed: int) -> Refusal:

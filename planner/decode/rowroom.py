@@ -48,6 +48,20 @@ class RowRoom:
         """The slots in which a row, and all that it leads into, has room for so much more."""
         return sum(1 << slot for slot in range(self.width) if self._full(row, slot, amount) is None)
 
+    def lacking(self, row: int, amount: int, begins: int, length: int) -> int:
+        """By how much limits would have to rise for so much more of a row, in the best of the starts `begins`."""
+        short = [self._short(row, slot, amount) for slot in range(self.width)]
+        return min(max(short[start : start + length]) for start in range(self.width) if begins >> start & 1)
+
+    def _short(self, row: int, slot: int, amount: int) -> int:
+        """By how much at most a limit would be passed in a slot."""
+        passed = (
+            self._use[at][slot] + more - limit[slot]
+            for at, more in self._changes(row, slot, amount)
+            if (limit := self._rows[at].limit) is not None
+        )
+        return max(0, *passed, 0)
+
     def tightest(self, row: int, amount: int) -> int:
         """The row that lacks room first, in the first slot that has none for so much more of a row."""
         found = (self._full(row, slot, amount) for slot in range(self.width))
