@@ -20,6 +20,7 @@ from benchmarks.many_jobs import write_tree
 from benchmarks.outcome import Outcome, gap_ppm, timed
 from benchmarks.overload import SLOTS, overload
 from benchmarks.plain import plain_cpsat
+from benchmarks.vendor_mix import vendor_mix
 from solvers.check import raise_if_wrong
 from solvers.problem import Pool, Problem
 from solvers.solve import Effort, solve
@@ -195,6 +196,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "overload-10k": (overload_10k, Effort.NORMAL),
     "openb": (openb_default, Effort.NORMAL),
     "openb-gpuspec33": (openb_typed, Effort.NORMAL),
+    "vendor-mix": (vendor_mix, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),
 })  # fmt: skip
