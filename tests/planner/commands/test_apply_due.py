@@ -76,6 +76,30 @@ def test_only_teams_and_pools_that_are_there_are_paused(flag: str, name: str, to
     assert told in done.err
 
 
+RUNS = """
+running:
+- job: vision/a
+  pool: dc1/h100
+  started_at: 2026-11-30T23:00:00Z
+  nodes: [{{name: h100-001, devices: [{{index: 0}}, {{index: 1}}, {{index: 2}}, {{index: 3}}]}}]
+"""
+
+
+def test_work_gives_way_to_what_is_worth_more_and_goes_on_after_it(run: Run, here: Path) -> None:
+    saves = "checkpoint: {every: 1h, restart: 0s}\npriority: P3\n"
+    soon = "priority: P0\nwindow: {deadline: 2026-12-01T05:00:00Z, deadline_is: hard}\n"
+    Path("specs/jobs.yaml").write_text(job("a", gpus=4, extra=saves) + job("b", gpus=16, hours=4, extra=soon))
+    Path("now.yaml").write_text((NOW + RUNS).format(at=AT))
+    assert run(*PLAN, "--snapshot", "now.yaml").code == Exit.OK
+    assert applied(run, "--allow-stopped", "4", "--snapshot", "now.yaml").code == Exit.OK
+    told = "interrupted: job/vision/a in dc1 for job/vision/b\n"
+    assert due(run, "--dry-run", snapshot=NOW + RUNS).out == (
+        f"due: {told}due: job/vision/b in dc1\n2 due; nothing was changed\n"
+    )
+    assert due(run, snapshot=NOW + RUNS).out == f"{told}begins: job/vision/b in dc1\n2 due, 0 left\n"
+    assert due(run, at="2026-12-01T04:00:00Z").out == "begins: job/vision/a in dc1\n1 due, 0 left\n"
+
+
 def test_only_the_applied_plan_is_released(run: Run, ready: Path) -> None:
     Path("specs/jobs.yaml").write_text(job("a").replace("---\n", "", 1))
     assert run(*PLAN).code == Exit.OK
