@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -90,6 +91,12 @@ def waited(problem: Problem, solution: Solution) -> int:
         for run in assignment.runs:
             total += (run.start - task.earliest) * task.modes[run.mode].devices
     return total
+
+
+def moves(solution: Solution) -> int:
+    """How often jobs go on elsewhere than where they ran before."""
+    pairs = (pair for assignment in solution.assignments for pair in pairwise(assignment.runs))
+    return sum(before.seats != after.seats for before, after in pairs)
 
 
 def least_waited(problem: Problem, bound_micros: int) -> int:

@@ -20,6 +20,7 @@ from benchmarks.many_jobs import write_tree
 from benchmarks.outcome import Outcome, gap_ppm, timed
 from benchmarks.overload import SLOTS, overload
 from benchmarks.plain import plain_cpsat
+from benchmarks.services_day import services_day
 from benchmarks.vendor_mix import vendor_mix
 from solvers.check import raise_if_wrong
 from solvers.problem import Pool, Problem
@@ -42,7 +43,7 @@ def philly_week(effort: Effort, peers: bool) -> Outcome:
 
 
 def philly_nodes(effort: Effort, peers: bool) -> Outcome:
-    """The same jobs node by node, on 44 nodes of 8."""
+    """The same jobs node by node, on 44 nodes of 8; `waited_without_moves` is what a plan waits in which none moves."""
     return _philly("philly-nodes", philly.racked(NODES), (8,) * NODES, effort, peers=False)
 
 
@@ -52,7 +53,7 @@ def _philly(name: str, pool: Pool, capacities: tuple[int, ...], effort: Effort, 
     problem = philly.week(pool, queue.end)
     _warm(problem)
     solution, seconds = timed(lambda: solve(problem, effort=effort))
-    waited = philly.waited(problem, solution)
+    waited, moves = philly.waited(problem, solution), philly.moves(solution)
     least = philly.least_waited(problem, solution.bound_micros or 0)
     baselines: dict[str, int] = {"fcfs_backfill": queue.waited}
     if peers:
@@ -66,6 +67,8 @@ def _philly(name: str, pool: Pool, capacities: tuple[int, ...], effort: Effort, 
         baselines=baselines,
         more={
             "waited": waited,
+            "moves": moves,
+            "waited_without_moves": None if moves else waited,
             "placed": len(solution.assignments),
             "jobs": len(jobs),
             "below_fcfs_percent": round(100 - 100 * waited / queue.waited, 1),
@@ -196,6 +199,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "overload-10k": (overload_10k, Effort.NORMAL),
     "openb": (openb_default, Effort.NORMAL),
     "openb-gpuspec33": (openb_typed, Effort.NORMAL),
+    "services-day": (services_day, Effort.QUICK),
     "vendor-mix": (vendor_mix, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.firstcome import first_come
-from benchmarks.philly import MICROS, WORTH, Job, counted, jobs, least_waited, racked, waited, week
+from benchmarks.philly import MICROS, WORTH, Job, counted, jobs, least_waited, moves, racked, waited, week
 from solvers.solution import Assignment, Proof, Run, Seat, Solution
 
 
@@ -38,6 +38,20 @@ def test_value_is_worth_less_what_is_waited() -> None:
     )
     assert waited(problem, plan) == delay * task.modes[0].devices
     assert task.delay_micros * (run.end - task.since) == waited(problem, plan) * MICROS
+
+
+def test_a_job_moves_when_it_goes_on_elsewhere() -> None:
+    here, there = (Seat(node=0, part=0),), (Seat(node=1, part=0),)
+
+    def plan(*runs: Run) -> Solution:
+        return Solution(
+            assignments=(Assignment(task=0, runs=runs),), value_micros=0, bound_micros=None, proof=Proof.HEURISTIC
+        )
+
+    first = Run(mode=0, start=0, end=2, seats=here)
+    assert moves(plan(first)) == 0
+    assert moves(plan(first, Run(mode=0, start=4, end=6, seats=here))) == 0
+    assert moves(plan(first, Run(mode=0, start=2, end=4, seats=there), Run(mode=0, start=4, end=6, seats=here))) == 2
 
 
 @pytest.mark.parametrize(("lost", "least"), [(0, 0), (1, 1), (MICROS, 1), (MICROS + 1, 2), (-5, 0)])
