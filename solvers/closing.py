@@ -49,14 +49,14 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Columns:
+class Columns:
     """Distinct columns of groups: `rows[:, :3]` are group, mode and start, `value` micros before any toll."""
 
     rows: Ints
     value: Ints
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Constraints of one sort: their bounds, and coefficients as (constraint, variable, value)."""
 
     lower: Floats
@@ -66,13 +66,26 @@ class _Block(NamedTuple):
     value: Floats
 
 
+class Program(NamedTuple):
+    """Maximise `worth x`, in `unit` micros, with `least <= x <= most` under the constraints of the blocks.
+
+    The blocks are, in order: one run a task, use, devices, limits, guarantees, cash, what spills.
+    """
+
+    least: Floats
+    most: Floats
+    worth: Floats
+    blocks: tuple[Block, ...]
+    unit: float
+
+
 def close(market: Market, start: Quote, *, goal: int, columns: int, rounds: int) -> Closing | None:
     """Solve restricted LPs over about `columns` columns near the best prices, at most `rounds` times.
 
     Ends when what is left to gain is small against the distance to `goal`, a plan's value. None when no LP was solved.
     """
     best, answer = start, None
-    kept = solved = _near(market, start, columns)
+    kept = solved = near(market, start, columns)
     for _ in range(rounds):
         proposed = _answer(market, kept)
         if proposed is None:
@@ -82,11 +95,11 @@ def close(market: Market, start: Quote, *, goal: int, columns: int, rounds: int)
         best = min((best, *quotes), key=_bound_of)
         if (best.bound - proposed.value) * 200 <= best.bound - goal:
             break
-        kept = _merged(kept, *(_near(market, one, columns // 4) for one in quotes))
+        kept = merged(kept, *(near(market, one, columns // 4) for one in quotes))
     return None if answer is None else _closing(market, best, solved, answer)
 
 
-def _closing(market: Market, best: Quote, columns: _Columns, answer: _Answer) -> Closing:
+def _closing(market: Market, best: Quote, columns: Columns, answer: _Answer) -> Closing:
     """Sum the columns of each group that the LP takes; rounding each to millionths first keeps the sums exact."""
     taken = np.rint(np.clip(answer.taken, 0, 1e6) * 1e6).astype(np.int64)
     group, start = columns.rows[:, 0], columns.rows[:, 2]
@@ -110,7 +123,7 @@ def _between(one: Prices, other: Prices, part: int) -> Prices:
     )
 
 
-def _near(market: Market, quoted: Quote, most: int) -> _Columns:
+def near(market: Market, quoted: Quote, most: int) -> Columns:
     """List the columns of each group whose reduced value is closest to its best, about `most` in all."""
     desk = Desk(market.groups, market.startable, quoted.tolls, quoted.prices.ppm, quoted.best)
     low, high = 0, max(1, int(np.abs(quoted.best[:, 0]).max(initial=1)))
@@ -123,18 +136,30 @@ def _near(market: Market, quoted: Quote, most: int) -> _Columns:
             break
         low, high = (low, slack) if count > most else (slack, high)
     rows = room[: min(count, len(room))]
-    return _Columns(rows=rows[:, :3].copy(), value=rows[:, 3].copy())
+    return Columns(rows=rows[:, :3].copy(), value=rows[:, 3].copy())
 
 
-def _merged(*lists: _Columns) -> _Columns:
+def merged(*lists: Columns) -> Columns:
     rows = np.concatenate([one.rows for one in lists])
     value = np.concatenate([one.value for one in lists])
     _, first = np.unique(rows, axis=0, return_index=True)
-    return _Columns(rows=rows[first], value=value[first])
+    return Columns(rows=rows[first], value=value[first])
 
 
-def _answer(market: Market, columns: _Columns) -> _Answer | None:
+def _answer(market: Market, columns: Columns) -> _Answer | None:
     """Solve the LP over `columns` and round its duals to prices; None when the LP solver gives up."""
+    lp = program(market, columns, 1e6)
+    solved = optimum(lp)
+    if solved is None:
+        return None
+    count = len(columns.rows)
+    return _Answer(
+        prices=prices_of(market, lp, solved[1]), taken=solved[0][:count], value=int(lp.worth @ solved[0] * 1e6)
+    )
+
+
+def program(market: Market, columns: Columns, unit: float) -> Program:
+    """Write the linear relaxation over `columns`, its value in `unit` micros."""
     slots = market.tables.arrays.slots
     count = len(columns.rows)
     first_use, first_inside = count, count + len(market.tables.kinds.pool) * slots
@@ -152,39 +177,40 @@ def _answer(market: Market, columns: _Columns) -> _Answer | None:
     upper = np.full(variables, _FREE)
     upper[first_inside:first_above] = market.inside.ravel()
     worth = np.zeros(variables)
-    worth[:count] = columns.value / 1e6
-    worth[first_inside:first_above] = np.repeat(market.tables.bonus, slots) / 1e6
-    solved = _solve(_proto(upper, worth, blocks))
-    if solved is None:
-        return None
-    primal, duals = solved
-    ends = np.cumsum([0, *(len(block.upper) for block in blocks)])
+    worth[:count] = columns.value / unit
+    worth[first_inside:first_above] = np.repeat(market.tables.bonus, slots) / unit
+    return Program(np.zeros(variables), upper, worth, blocks, unit)
+
+
+def prices_of(market: Market, lp: Program, duals: Floats) -> Prices:
+    """Round the duals of a program's constraints to prices."""
+    slots = market.tables.arrays.slots
+    ends = np.cumsum([0, *(len(block.upper) for block in lp.blocks)])
     device, limit, inside, cash, above = (duals[ends[place] : ends[place + 1]] for place in (2, 3, 4, 5, 6))
     row = (limit - inside).reshape(market.ceiling.shape)
     for number, (at, _) in enumerate(market.spills):
         row[at] += above[number * slots : (number + 1) * slots]
-    prices = Prices(
-        device=_micros(device).reshape(market.supply.shape),
-        row=_micros(row),
-        ppm=_micros(cash),
+    return Prices(
+        device=_micros(device * lp.unit).reshape(market.supply.shape),
+        row=_micros(row * lp.unit),
+        ppm=_micros(cash * lp.unit),
     )
-    return _Answer(prices=prices, taken=primal[:count], value=int(worth @ primal * 1e6))
 
 
 def _micros(duals: Floats) -> Ints:
-    return np.rint(np.clip(duals * 1e6, -(2.0**59), 2.0**59)).astype(np.int64)
+    return np.rint(np.clip(duals, -(2.0**59), 2.0**59)).astype(np.int64)
 
 
-def _one_each(market: Market, columns: _Columns) -> _Block:
+def _one_each(market: Market, columns: Columns) -> Block:
     """Each group runs at most as often as it has tasks."""
     count = len(columns.rows)
     upper = market.groups[:, 1].astype(np.float64)
-    return _Block(
+    return Block(
         np.full(len(upper), -_FREE), upper, columns.rows[:, 0], np.arange(count, dtype=np.int64), np.ones(count)
     )
 
 
-def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
+def _flow(market: Market, columns: Columns, first_use: int) -> Block:
     """Use of a kind in a slot is that in the slot before, and what starts, less what ends."""
     a, kinds = market.tables.arrays, market.tables.kinds
     slots = a.slots
@@ -201,7 +227,7 @@ def _flow(market: Market, columns: _Columns, first_use: int) -> _Block:
     first = a.mode[a.task[a.mode[mode[led], TASK], MODE_AT], SCALE].astype(np.float64)
     value = np.concatenate((np.ones(len(cell)), -np.ones(len(later)), -scale, scale[inside], -first, first))
     zero = np.zeros(len(cell))
-    return _Block(zero, zero, row, column, value)
+    return Block(zero, zero, row, column, value)
 
 
 def _leads(a: Arrays, mode: Ints) -> tuple[Ints, Ints, Ints]:
@@ -211,7 +237,7 @@ def _leads(a: Arrays, mode: Ints) -> tuple[Ints, Ints, Ints]:
     return led, kind * a.slots, kind * a.slots + a.mode[mode[led], LEAD]
 
 
-def _devices(market: Market, first_use: int) -> _Block:
+def _devices(market: Market, first_use: int) -> Block:
     """What a pool has of each resource in each slot."""
     a, kinds = market.tables.arrays, market.tables.kinds
     width, slots = market.supply.shape[1], a.slots
@@ -219,10 +245,10 @@ def _devices(market: Market, first_use: int) -> _Block:
     row = _by_slot((kinds.pool[kind] * width + resource) * slots, slots)
     upper = market.supply.ravel().astype(np.float64)
     value = np.repeat(kinds.use[kind, resource], slots).astype(np.float64)
-    return _Block(np.full(len(upper), -_FREE), upper, row, first_use + _by_slot(kind * slots, slots), value)
+    return Block(np.full(len(upper), -_FREE), upper, row, first_use + _by_slot(kind * slots, slots), value)
 
 
-def _limits(market: Market, first_use: int, first_above: int) -> _Block:
+def _limits(market: Market, first_use: int, first_above: int) -> Block:
     """What a row allows in each slot, of runs that charge it and of what spills into it."""
     row, column, value = (
         np.concatenate(both)
@@ -231,10 +257,10 @@ def _limits(market: Market, first_use: int, first_above: int) -> _Block:
         )
     )
     upper = np.where(market.open_rows, _FREE, market.ceiling.astype(np.float64)).ravel()
-    return _Block(np.full(len(upper), -_FREE), upper, row, column, value)
+    return Block(np.full(len(upper), -_FREE), upper, row, column, value)
 
 
-def _spilled(market: Market, first_use: int, first_above: int) -> _Block:
+def _spilled(market: Market, first_use: int, first_above: int) -> Block:
     """What of a row's use exceeds `above` spills."""
     slots = market.tables.arrays.slots
     place = {at: number for number, (at, _) in enumerate(market.spills)}
@@ -243,7 +269,7 @@ def _spilled(market: Market, first_use: int, first_above: int) -> _Block:
     number = np.array([place[at] for at in (row[inside] // slots).tolist()], dtype=np.int64)
     cell = np.arange(len(place) * slots, dtype=np.int64)
     more = _inflow(market, first_above, place)
-    return _Block(
+    return Block(
         np.full(len(cell), -_FREE),
         market.tables.above[list(place)].astype(np.float64).ravel(),
         np.concatenate((number * slots + row[inside] % slots, more[0], cell)),
@@ -265,7 +291,7 @@ def _inflow(market: Market, first_above: int, rows: Iterable[int]) -> tuple[Ints
     )
 
 
-def _guarantees(market: Market, first_use: int, first_inside: int) -> _Block:
+def _guarantees(market: Market, first_use: int, first_inside: int) -> Block:
     """What earns a bonus is used."""
     row, column, value = _charges(market, first_use)
     cell = np.arange(market.ceiling.size, dtype=np.int64)
@@ -274,7 +300,7 @@ def _guarantees(market: Market, first_use: int, first_inside: int) -> _Block:
         np.concatenate((column, first_inside + cell)),
         np.concatenate((-value, np.ones(len(cell)))),
     )
-    return _Block(np.full(len(cell), -_FREE), np.zeros(len(cell)), *every)
+    return Block(np.full(len(cell), -_FREE), np.zeros(len(cell)), *every)
 
 
 def _charges(market: Market, first_use: int) -> tuple[Ints, Ints, Floats]:
@@ -289,7 +315,7 @@ def _by_slot(first: Ints, slots: int) -> Ints:
     return (first[:, None] + np.arange(slots, dtype=np.int64)).ravel()
 
 
-def _cash(market: Market, columns: _Columns) -> _Block:
+def _cash(market: Market, columns: Columns) -> Block:
     """What each budget holds, in micros over a million."""
     a = market.tables.arrays
     spent: list[tuple[int, int, float]] = []
@@ -303,18 +329,29 @@ def _cash(market: Market, columns: _Columns) -> _Block:
                 spent.append((budget, place, cash / 1e6))
     upper = a.budget[:, BUDGET_MICROS] / 1e6
     row_, column, value = (np.array([one[place] for one in spent]) for place in range(3))
-    return _Block(
+    return Block(
         np.full(len(upper), -_FREE), upper, row_.astype(np.int64), column.astype(np.int64), value.astype(np.float64)
     )
 
 
-def _proto(upper: Floats, worth: Floats, blocks: tuple[_Block, ...]) -> model_pb2.ModelProto:
-    """Write the LP in MathOpt's form: maximise `worth x` with `0 <= x <= upper`."""
+def optimum(lp: Program) -> tuple[Floats, Floats] | None:
+    """Give primal and dual values of a program, None when there is no proven optimum."""
+    model = mathopt.Model.from_model_proto(_proto(lp))
+    result = mathopt.solve(model, mathopt.SolverType.GLOP)
+    if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        return None
+    primal = np.array(result.variable_values(list(model.variables())))
+    return primal, np.array(result.dual_values(list(model.linear_constraints())))
+
+
+def _proto(lp: Program) -> model_pb2.ModelProto:
+    """Write the LP in MathOpt's form."""
     proto = model_pb2.ModelProto()
-    count = len(upper)
+    worth, blocks = lp.worth, lp.blocks
+    count = len(worth)
     proto.variables.ids.extend(range(count))
-    proto.variables.lower_bounds.extend([0.0] * count)
-    proto.variables.upper_bounds.extend(upper.tolist())
+    proto.variables.lower_bounds.extend(lp.least.tolist())
+    proto.variables.upper_bounds.extend(lp.most.tolist())
     proto.variables.integers.extend([False] * count)
     proto.objective.maximize = True
     used = np.flatnonzero(worth)
@@ -337,13 +374,3 @@ def _proto(upper: Floats, worth: Floats, blocks: tuple[_Block, ...]) -> model_pb
     value = np.concatenate([block.value for block in blocks])[order]
     matrix.coefficients.extend(np.add.reduceat(value, first).tolist() if len(value) else [])
     return proto
-
-
-def _solve(proto: model_pb2.ModelProto) -> tuple[Floats, Floats] | None:
-    """Give primal and dual values, None when there is no proven optimum."""
-    model = mathopt.Model.from_model_proto(proto)
-    result = mathopt.solve(model, mathopt.SolverType.GLOP)
-    if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
-        return None
-    primal = np.array(result.variable_values(list(model.variables())))
-    return primal, np.array(result.dual_values(list(model.linear_constraints())))

@@ -43,13 +43,14 @@ from solvers.guide import guide_of
 from solvers.improve import keep_best, play, restart_from_best, sample_losses
 from solvers.insertion import Guide
 from solvers.occupancy import State, empty_state, put
-from solvers.prices import Market, Prices, Quote, free_prices, market_of, quote, raise_prices
+from solvers.prices import Market, Quote, free_prices, market_of, quote, raise_prices
 from solvers.pricing import MILLION
 from solvers.problem import Problem
 from solvers.solution import Assignment, PoolPrice, Proof, Run, Seat, Solution
 
 if TYPE_CHECKING:
     from solvers.closing import Closing
+    from solvers.shadow import Shadow
 
 Ask = Callable[[str, int, int | None], bool]
 """Called with phase, value and bound; says whether to stop."""
@@ -81,6 +82,7 @@ class Search:
         self._guide: Guide = guide_of(self._market, self._quote)
         self._relaxed: Closing | None = None
         self._known: int | None = None
+        self._shadow: Shadow | None = None
 
     @property
     def closed(self) -> bool:
@@ -119,12 +121,15 @@ class Search:
         from solvers.closing import close
 
         groups = len(self._market.groups)
-        if groups > _LP_GROUPS or self._quote.tolls.size > _LP_CELLS or ask("prices", self._value, self._bound):
+        if not self._is_small() or ask("prices", self._value, self._bound):
             return
         closing = close(self._market, self._quote, goal=self._value, columns=14 * groups + 500, rounds=6)
         if closing is not None:
             self._quote, self._relaxed = closing.quote, closing
             self._guide = guide_of(self._market, self._quote)
+
+    def _is_small(self) -> bool:
+        return len(self._market.groups) <= _LP_GROUPS and self._quote.tolls.size <= _LP_CELLS
 
     def _raise(self, rounds: int, ask: Ask) -> None:
         calls = 0
@@ -204,6 +209,17 @@ class Search:
                 break
         restart_from_best(a, st)
 
+    def settle(self, ask: Ask) -> None:
+        """Choose the prices that the plan shows, where the relaxation is small enough to be closed."""
+        from solvers.shadow import shadow
+
+        groups = len(self._market.groups)
+        if not self._is_small() or ask("prices", self._value, self._bound):
+            return
+        self._shadow = shadow(self._market, self._quote, columns=14 * groups + 500, rounds=6)
+        if self._shadow is not None:
+            self.learn_bound(self._shadow.quote.bound)
+
     def learn_bound(self, bound: int) -> None:
         """Take over a bound that was proven elsewhere."""
         self._known = bound if self._known is None else min(bound, self._known)
@@ -235,7 +251,7 @@ class Search:
             value_micros=self._value,
             bound_micros=self._bound,
             proof=Proof.BOUNDED,
-            prices=self._pool_prices(self._quote.prices),
+            prices=self.prices(),
         )
 
     def _runs(self, task: int) -> Iterator[Run]:
@@ -262,9 +278,8 @@ class Search:
             seats=tuple(seats),
         )
 
-    def _pool_prices(self, prices: Prices) -> tuple[PoolPrice, ...]:
-        units = self._problem.units
-        return tuple(
-            PoolPrice(pool=pool, micros=tuple(price * units for price in prices.device[pool, 0].tolist()))
-            for pool in range(len(self._problem.pools))
-        )
+    def prices(self) -> tuple[PoolPrice, ...]:
+        """The price of a device in each pool and slot: the canonical one, else that of the best bound."""
+        devices = self._quote.prices.device[:, 0] if self._shadow is None else self._shadow.devices
+        micros = np.rint(devices * self._problem.units).astype(np.int64).tolist()
+        return tuple(PoolPrice(pool=pool, micros=tuple(each)) for pool, each in enumerate(micros))

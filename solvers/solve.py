@@ -73,7 +73,9 @@ def solve(
     exact = _exact(order.problem, search, units, reporter) if units else None
     if units and exact is None and not search.closed:
         search.improve(units, reporter.ask)
-    best = exact or search.solution()
+    if units:
+        search.settle(reporter.ask)
+    best = search.solution() if exact is None else replace(exact, prices=search.prices())
     found = restored(order, replace(best, assignments=lined_up(order.problem, best.assignments)))
     solution = _labelled(replace(found, assignments=split(problem, found.assignments)))
     _check(problem, solution)
@@ -96,7 +98,7 @@ def _exact(problem: Problem, search: Search, units: int, reporter: _Reporter) ->
     if found.value_micros < found.bound_micros:
         search.adopt(found)
         return None
-    return replace(found, prices=first.prices)
+    return found
 
 
 class _Reporter:
