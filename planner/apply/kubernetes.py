@@ -90,7 +90,10 @@ def ref_of(document: Object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubernetes:
-    """One cluster, reached by a context of kubectl; `adopts` takes fields from whoever manages them now."""
+    """One cluster, reached by a context of kubectl; `adopts` takes fields from whoever manages them now.
+
+    Without a context kubectl chooses: the current one, and in a pod the service account of that.
+    """
 
     context: str
     runner: Runner
@@ -244,7 +247,7 @@ class Kubernetes:
 
     @property
     def _kubectl(self) -> tuple[str, ...]:
-        return ("kubectl", f"--context={self.context}")
+        return ("kubectl", f"--context={self.context}") if self.context else ("kubectl",)
 
 
 def _object(text: str) -> Object | None:

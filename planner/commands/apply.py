@@ -19,6 +19,7 @@ from planner.diagnostics import Blocked, Stale, UsageError, printable, quoted
 from planner.exits import Exit
 
 if TYPE_CHECKING:
+    from planner.apply.due import Due
     from planner.apply.item import Step
     from planner.apply.run import Outcome, Request
     from planner.apply.state import Known, State
@@ -47,6 +48,7 @@ class Flags:
     record: Path | None
     rollback: bool
     due: bool
+    clusters: tuple[str, ...]
     pause: tuple[str, ...]
     resume: tuple[str, ...]
 
@@ -82,6 +84,9 @@ _ROLLBACK: Final = click.option(
 _DUE: Final = click.option(
     "--due", is_flag=True, help="Interrupt and let begin what the applied plan has by now; change nothing else."
 )
+_CLUSTER: Final = click.option(
+    "--cluster", "clusters", multiple=True, metavar="NAME", help="With --due: only what begins in this cluster."
+)
 _PAUSE: Final = click.option(
     "--pause", multiple=True, metavar="TEAM|POOL",
     help="Hold back what has not begun, e.g. team/vision or pool/dc1/h100: --due leaves it.",
@@ -100,8 +105,8 @@ _RESUME: Final = click.option("--resume", multiple=True, metavar="TEAM|POOL", he
     "planner apply --pause pool/dc1/h100",
     options=(
         _LOCK, _DIGEST, options.specs, reaching.STATE, STATE_BRANCH, _SNAPSHOT, reaching.AT, _DRY,
-        *options.ALLOWANCES, _ADOPT, reaching.CONTEXT, reaching.TRUST, reaching.RECORD, _ROLLBACK, _DUE, _PAUSE,
-        _RESUME,
+        *options.ALLOWANCES, _ADOPT, reaching.CONTEXT, reaching.TRUST, reaching.RECORD, _ROLLBACK, _DUE, _CLUSTER,
+        _PAUSE, _RESUME,
     ),
 )  # fmt: skip
 def command(lock: Path, digest: str | None, specs: Path, root: Path, colour: str, **flags: Any) -> Exit:
@@ -141,6 +146,8 @@ def _run(lock: Path, digest: str | None, specs: Path, state: State, wanted: Flag
         again=_again(lock, plan.digest, specs, state.root, wanted),
         goes_back=wanted.rollback,
     )
+    if wanted.clusters and not wanted.due:
+        raise UsageError("--cluster needs --due: a plan is applied as a whole")
     if wanted.due:
         return _let_begin(job, state, wanted)
     return _shown(job, state, wanted) if wanted.dry_run else _applied(job, state, wanted)
@@ -159,11 +166,14 @@ def _let_begin(job: Job, state: State, flags: Flags) -> Exit:
     from planner.apply import lease
     from planner.commands import releasing
 
+    def found() -> Due:
+        now = releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at)
+        return releasing.within(now, flags.clusters, job.specset)
+
     if flags.dry_run:
-        return releasing.shown(releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at))
+        return releasing.shown(found())
     with lease.held(state.lease, _holder(), "a release of due work", lambda: int(time.time())) as held:
-        found = releasing.due_now(job.plan, state, job.specset, job.snapshot, job.at)
-        return releasing.let_begin(found, state, reaching.backends(job.specset, _reach(state, flags)), held)
+        return releasing.let_begin(found(), state, reaching.backends(job.specset, _reach(state, flags)), held)
 
 
 def _again(lock: Path, digest: str, specs: Path, root: Path, flags: Flags) -> str:

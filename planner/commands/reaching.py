@@ -30,7 +30,8 @@ STATE: Final = click.option(
 AT: Final = click.option("--at", default="now", show_default=True, metavar="TIME", help="The time that counts as now.")
 CONTEXT: Final = click.option(
     "--context", "contexts", multiple=True, metavar="CLUSTER=NAME",
-    help="The context of kubectl for a cluster; by default the one of the cluster's name.",
+    help="The context of kubectl for a cluster; by default the one of the cluster's name. CLUSTER= leaves it to"
+    " kubectl, which in a pod takes the service account.",
 )  # fmt: skip
 TRUST: Final = click.option(
     "--trust-commands", is_flag=True, help="Run the commands that the specs name for Compose hosts on this machine."
@@ -95,7 +96,7 @@ def backends(specset: SpecSet, reach: Reach) -> Mapping[str, Backend]:
 
 def _context(word: str, specset: SpecSet) -> tuple[str, str]:
     name, sign, context = word.partition("=")
-    if not sign or not context or name not in {cluster.name for cluster in specset.clusters}:
+    if not sign or name not in {cluster.name for cluster in specset.clusters}:
         raise UsageError(f"--context: {quoted(word)} is not CLUSTER=NAME with a cluster of the specs")
     return name, context
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.commands import console
@@ -59,6 +60,21 @@ def due_now(plan: Plan, state: State, specset: SpecSet, snapshot: Snapshot | Non
     if (at - snapshot.taken_at) * 1_000 > longest.milliseconds:
         raise Stale(f"the snapshot is more than {longest} old (safety.max_plan_age); take another")
     return due(plan, specset, snapshot, at=at, paused=paused(state.paused_path))
+
+
+def within(found: Due, clusters: tuple[str, ...], specset: SpecSet) -> Due:
+    """What is due in these clusters, in all of them where none is named; refused for one that the specs lack."""
+    known = [cluster.name for cluster in specset.clusters]
+    for name in clusters:
+        if name not in known:
+            raise UsageError(f"--cluster: {quoted(name)} is no cluster; {did_you_mean(name, known)}")
+    if not clusters:
+        return found
+    return replace(
+        found,
+        interruptions=tuple(item for item in found.interruptions if item.cluster in clusters),
+        releases=tuple(item for item in found.releases if item.cluster in clusters),
+    )
 
 
 def let_begin(found: Due, state: State, backends: Mapping[str, Backend], lease: Held) -> Exit:

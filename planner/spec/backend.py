@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from planner.spec.fields import Flag, Line, SpecModel, Word
+from planner.spec.fields import Flag, Line, Name, SpecModel, Word
 
 
 class BackendType(StrEnum):
@@ -90,6 +90,20 @@ class ComposeHost(SpecModel):
     command: Annotated[tuple[Line, ...], Field(description="The command that runs compose there.")] = ()
 
 
+class DueRunner(SpecModel):
+    """What lets due work begin inside the cluster: a CronJob that runs `planner apply --due` from a clone."""
+
+    image: Annotated[Word, Field(description="An image with planner, git and kubectl.")]
+    repository: Annotated[Word, Field(description="Where git clones the specs from, with the branch of the state.")]
+    specs: Annotated[Word, Field(description="The folder of the specs in the repository.")] = "specs"
+    state_branch: Annotated[Word, Field(description="The branch that apply keeps its state on.")] = "planner-state"
+    namespace: Annotated[Name, Field(description="The namespace that it runs in.")] = "planner"
+    secret: Annotated[
+        Name | None,
+        Field(description="A Secret of that namespace whose key `credentials` is a file of git's credential store."),
+    ] = None
+
+
 def expand_backend(value: Any) -> Any:
     """The long form of `backend: slurm`."""
     return {"type": value} if isinstance(value, str) else value
@@ -111,6 +125,9 @@ class Backend(SpecModel):
     devices: Annotated[
         DevicesBy, Field(description="kubernetes: what hands out devices: the vendor's device plugin, or DRA.")
     ] = DevicesBy.PLUGIN
+    due: Annotated[
+        DueRunner | None, Field(description="kubernetes: what lets due work begin; without it nothing in the cluster.")
+    ] = None
     containers: Annotated[Containers, Field(description="slurm: what runs container images.")] = Containers.PYXIS
     gpu_option: Annotated[GpuOption, Field(description="slurm: the option that asks for devices.")] = GpuOption.GRES
     typed: Annotated[Flag, Field(description="slurm: whether gres names the type of the device.")] = True

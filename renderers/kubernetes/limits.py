@@ -50,7 +50,7 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
     """What holds for a cluster and its pools."""
     address = f"cluster/{cluster.name}"
     backend = cluster.backend
-    yield degraded(address, "jobs wait for a release: nothing in the cluster starts them at the planned time")
+    yield degraded(address, _of_due(cluster))
     if backend.queueing is Queueing.KUEUE and backend.kueue_version is None:
         yield degraded(
             address, "no kueue_version is stated: before 0.19 nothing may hold jobs back until their release"
@@ -67,6 +67,12 @@ def of_cluster(cluster: Cluster, flavors: Sequence[Flavor]) -> Iterator[Degraded
         yield degraded(address, text)
     for flavor in flavors:
         yield from _of_flavor(flavor, f"pool/{cluster.name}/{flavor.pools[0]}")
+
+
+def _of_due(cluster: Cluster) -> str:
+    if cluster.backend.due is None:
+        return "jobs wait for a release: nothing in the cluster starts them at the planned time"
+    return "jobs wait for a release: its CronJob begins what has come due, up to a quarter of an hour late"
 
 
 def _of_claims(queueing: Queueing, flavors: Sequence[Flavor]) -> str:

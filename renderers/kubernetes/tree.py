@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from planner.spec.backend import Queueing, Workload
 from planner.specset.manifests import manifest_template
 from renderers import environment
-from renderers.kubernetes import access, claims, kai, kueue, limits, services, volcano
+from renderers.kubernetes import access, claims, due, kai, kueue, limits, services, volcano
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.gangs import KINDS_WITH_TEMPLATES
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
@@ -61,6 +61,7 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     scene = scene_of(plan, specset, cluster)
     manifests = [*_namespaces(specset.teams, cluster), *access.objects(specset, cluster)]
     manifests += claims.classes(cluster, specset.catalog)
+    manifests += due.objects(plan, specset.teams, cluster)
     notes = list(limits.of_cluster(cluster, scene.flavors))
     serving = _serving(replica_sets(plan, specset, cluster), scene, notes)
     writer = _WRITERS.get(cluster.backend.queueing)
@@ -115,6 +116,8 @@ def flavor_of(payload: Payload, flavors: Sequence[Flavor]) -> Flavor:
 
 def _namespaces(teams: Sequence[Team], cluster: Cluster) -> Iterator[Manifest]:
     owners: dict[str, list[str]] = {}
+    if cluster.backend.due is not None:
+        owners[cluster.backend.due.namespace] = [f"cluster/{cluster.name}"]
     for team in teams:
         owners.setdefault(namespace_of(team), []).append(f"team/{team.name}")
     for namespace, addresses in sorted(owners.items()):
@@ -190,11 +193,13 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 
 
 _ORDER: Final = (
-    *("namespace", "role", "rolebinding", "priority", "topology", "hypernode", "deviceclass"),
+    *("namespace", "serviceaccount", "clusterrole", "clusterrolebinding", "role", "rolebinding"),
+    *("priority", "topology", "hypernode", "deviceclass"),
     *("flavor", "cohort", "queue", "resourceclaimtemplate"),
     *("runtime", "service", "poddisruptionbudget", "podgroup"),
     *(kind.lower() for kind in SERVED),
     *(kind.prefix for kind in KINDS.values()),
+    "cronjob",
 )
 
 

@@ -36,8 +36,11 @@ WRITTEN: Final = (
     | frozenset(
         {
             "ClusterQueue",
+            "ClusterRole",
+            "ClusterRoleBinding",
             "ClusterTrainingRuntime",
             "Cohort",
+            "CronJob",
             "DeviceClass",
             "HyperNode",
             "Kustomization",
@@ -52,6 +55,7 @@ WRITTEN: Final = (
             "Role",
             "RoleBinding",
             "Service",
+            "ServiceAccount",
             "Topology",
             "WorkloadPriorityClass",
         }

@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.labs.kubernetes.cluster import Cluster, running_cluster
 
+OURS = "--selector=app.kubernetes.io/managed-by=gpu-fleet-planner"
 QUEUEING = "clusterqueues,cohorts,resourceflavors,workloadpriorityclasses"
 
 
@@ -23,6 +24,6 @@ def cluster(control_plane: Cluster) -> Iterator[Cluster]:
     """The control plane, emptied after the test."""
     yield control_plane
     control_plane.kubectl("delete", "jobs", "--all", "--all-namespaces", "--cascade=foreground")
-    control_plane.kubectl("delete", "namespaces", "--selector=app.kubernetes.io/managed-by=gpu-fleet-planner")
+    control_plane.kubectl("delete", "namespaces,clusterroles,clusterrolebindings", OURS)
     control_plane.kubectl("delete", QUEUEING, "--all")
     control_plane.kubectl("delete", "nodes", "--all")

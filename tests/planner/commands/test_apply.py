@@ -216,7 +216,14 @@ def test_a_dry_run_shows_the_calls_and_changes_nothing(run: Run, planned: Path) 
     assert "--context=dc1" not in other.out
 
 
-@pytest.mark.parametrize("word", ["prod", "dc9=prod", "dc1="])
+def test_an_empty_context_leaves_the_cluster_to_kubectl(run: Run, planned: Path) -> None:
+    digest = a_digest(Path("plan.lock.json"))
+    done = run("apply", "--digest", digest, "--at", AT, "--dry-run", "--context", "dc1=")
+    assert "    kubectl apply --server-side" in done.out
+    assert "--context" not in done.out
+
+
+@pytest.mark.parametrize("word", ["prod", "dc9=prod", "dc9="])
 def test_a_context_is_for_a_cluster_of_the_specs(word: str, run: Run, planned: Path) -> None:
     done = applied(run, "--context", word)
     assert done.code == Exit.USAGE

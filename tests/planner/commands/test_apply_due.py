@@ -12,6 +12,12 @@ from planner.exits import Exit
 from tests.planner.commands.conftest import PLAN, Done, Run, job
 from tests.planner.commands.test_apply import AT, applied
 
+OTHER = """apiVersion: planner/v1
+kind: Cluster
+name: dc2
+backend: slurm
+pools: [{name: l4, nodes: l4-1, gpus: {model: l4, count: 1}}]
+"""
 NOW = "apiVersion: planner/v1\nkind: Snapshot\nname: dc1\ntaken_at: {at}\n"
 
 
@@ -60,6 +66,25 @@ def test_what_is_paused_does_not_begin_until_it_is_resumed(run: Run, ready: Path
     assert run("apply", "--resume", "pool/dc1/h100").out == "paused: nothing\n"
     assert due(run).code == Exit.OK
     assert begun() == ["job/vision/b"]
+
+
+def test_only_the_named_cluster_is_let_begin(run: Run, ready: Path) -> None:
+    Path("specs/dc2.yaml").write_text(OTHER)
+    assert run(*PLAN).code == Exit.OK
+    assert applied(run).code == Exit.OK
+    assert due(run, "--cluster", "dc2").out == "0 due, 0 left\n"
+    assert begun() == []
+    assert due(run, "--cluster", "dc2", "--cluster", "dc1").code == Exit.OK
+    assert begun() == ["job/vision/b"]
+    wrong = due(run, "--cluster", "dc3")
+    assert wrong.code == Exit.USAGE
+    assert "--cluster: 'dc3' is no cluster" in wrong.err
+
+
+def test_a_plan_is_applied_to_all_clusters_or_none(run: Run, ready: Path) -> None:
+    done = applied(run, "--cluster", "dc1")
+    assert done.code == Exit.USAGE
+    assert "--cluster needs --due" in done.err
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from renderers.manifest import Rendered
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 WITHOUT_SCHEMA = frozenset({"InferenceService", "Kustomization"})
+OF_THE_CORE = frozenset({"ClusterRole", "ClusterRoleBinding", "CronJob", "Role", "RoleBinding", "ServiceAccount"})
+"""Kinds whose schemas are those that `kubernetes_validate` brings."""
 
 
 def documents(rendered: Rendered) -> dict[str, list[Any]]:
@@ -59,7 +61,7 @@ def schema_faults(rendered: Rendered) -> list[str]:
     found = []
     for path, each in documents(rendered).items():
         for item in each:
-            if item["apiVersion"].startswith("rbac.authorization.k8s.io/"):
+            if item["kind"] in OF_THE_CORE:
                 kubernetes_validate.validate(item, "1.37", strict=True)
             elif item["kind"] not in WITHOUT_SCHEMA:
                 errors = _validator(item["kind"], item["apiVersion"]).iter_errors(item)
