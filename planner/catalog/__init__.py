@@ -8,12 +8,20 @@ from __future__ import annotations
 from planner.catalog.load import load, vendors
 from planner.catalog.lookup import Catalog
 from planner.catalog.model import Accelerator, Naming, Partitioning, PartitionProfile, Unit, Vendor
-from planner.catalog.vendor import ComposeStyle, VendorFacts, resource_name, vendors_named_in, visible_devices
+from planner.catalog.vendor import (
+    ComposeStyle,
+    LayoutStyle,
+    VendorFacts,
+    resource_name,
+    vendors_named_in,
+    visible_devices,
+)
 
 __all__ = [
     "Accelerator",
     "Catalog",
     "ComposeStyle",
+    "LayoutStyle",
     "Naming",
     "PartitionProfile",
     "Partitioning",

@@ -20,7 +20,7 @@ from planner.catalog.model import (
     Unit,
     Vendor,
 )
-from planner.catalog.vendor import ComposeStyle, VendorFacts
+from planner.catalog.vendor import ComposeStyle, LayoutStyle, VendorFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,9 +83,9 @@ def _labels(vendor: Vendor, product: str | None) -> tuple[tuple[str, str], ...]:
 
 def _facts(vendor: Vendor, entry: Mapping[str, Any]) -> VendorFacts:
     fields = _frozen(entry)
-    style = entry["compose_style"]
     fields["vendor"] = vendor
-    fields["compose_style"] = None if style is None else ComposeStyle(style)
+    for name, style in (("compose_style", ComposeStyle), ("partition_layout_style", LayoutStyle)):
+        fields[name] = None if entry[name] is None else style(entry[name])
     return VendorFacts(**fields)
 
 

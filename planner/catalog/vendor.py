@@ -20,6 +20,13 @@ class ComposeStyle(StrEnum):
     DEVICE_NODES = "device_nodes"
 
 
+class LayoutStyle(StrEnum):
+    """How the vendor's operator is told layouts: a file of mig-parted, or one of the device config manager."""
+
+    MIG_PARTED = "mig_parted"
+    CONFIG_MANAGER = "config_manager"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorFacts:
     """What back ends need to know about a vendor; None where the vendor has no such thing or no source tells.
@@ -48,6 +55,7 @@ class VendorFacts:
     shared_label_suffix: str | None
     partition_layout_label_key: str | None
     partition_state_label_key: str | None
+    partition_layout_style: LayoutStyle | None
     runtime_class: str | None
     device_class: str | None
     partition_device_class: str | None

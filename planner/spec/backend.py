@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from planner.spec.fields import Flag, Line, Name, SpecModel, Word
+from planner.catalog import Vendor
+from planner.spec.fields import AsPairs, Flag, Line, Name, SpecModel, Word
 
 
 class BackendType(StrEnum):
@@ -128,6 +129,11 @@ class Backend(SpecModel):
     due: Annotated[
         DueRunner | None, Field(description="kubernetes: what lets due work begin; without it nothing in the cluster.")
     ] = None
+    operators: Annotated[
+        tuple[tuple[Vendor, Name], ...],
+        AsPairs(),
+        Field(description="kubernetes: the namespaces of the vendors' operators, which are then told the layouts."),
+    ] = ()
     containers: Annotated[Containers, Field(description="slurm: what runs container images.")] = Containers.PYXIS
     gpu_option: Annotated[GpuOption, Field(description="slurm: the option that asks for devices.")] = GpuOption.GRES
     typed: Annotated[Flag, Field(description="slurm: whether gres names the type of the device.")] = True

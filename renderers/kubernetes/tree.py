@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from planner.spec.backend import Queueing, Workload
 from planner.specset.manifests import manifest_template
 from renderers import environment
-from renderers.kubernetes import access, claims, due, kai, kueue, limits, services, volcano
+from renderers.kubernetes import access, claims, due, kai, kueue, layouts, limits, services, volcano
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.gangs import KINDS_WITH_TEMPLATES
 from renderers.kubernetes.kinds import KINDS, runtime_name, runtime_of
@@ -28,6 +28,7 @@ from renderers.refusal import Unsupported
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from planner.catalog import Catalog
     from planner.plan import Degraded, Plan
     from planner.spec.cluster import Cluster
     from planner.spec.team import Team
@@ -58,11 +59,15 @@ _WRITERS: Final[Mapping[Queueing, QueueWriter]] = MappingProxyType(
 
 def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     """The files of a Kubernetes cluster, and what it cannot be held to."""
+    cluster = layouts.as_laid_out(cluster, plan)
     scene = scene_of(plan, specset, cluster)
     manifests = [*_namespaces(specset.teams, cluster), *access.objects(specset, cluster)]
     manifests += claims.classes(cluster, specset.catalog)
     manifests += due.objects(plan, specset.teams, cluster)
+    manifests += layouts.objects(cluster, specset.catalog)
     notes = list(limits.of_cluster(cluster, scene.flavors))
+    cut = layouts.unmet(cluster, specset.catalog)
+    notes += (limits.degraded(f"pool/{cluster.name}/{pool}", text) for pool, text in cut)
     serving = _serving(replica_sets(plan, specset, cluster), scene, notes)
     writer = _WRITERS.get(cluster.backend.queueing)
 
@@ -88,7 +93,7 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
         made, said = _job(payload, setting)
         manifests += made
         notes += said
-    lists = _lists(cluster, manifests, phases)
+    lists = _lists(cluster, specset.catalog, manifests, phases)
     return Rendered(manifests=(*manifests, *files_of(phases), *lists), degraded=tuple(notes))
 
 
@@ -167,7 +172,9 @@ def _setting(payload: Payload, team: Team, flavors: Sequence[Flavor], specset: S
     return replace(setting, workload=workload, template=template, spec_place=specset.place(payload.address))
 
 
-def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Phase]) -> tuple[Manifest, Manifest]:
+def _lists(
+    cluster: Cluster, catalog: Catalog, manifests: Sequence[Manifest], phases: Sequence[Phase]
+) -> tuple[Manifest, Manifest]:
     """What Kustomize applies, in the order in which objects need each other, and what belongs to which address."""
     within = len(cluster.name) + 1
     paths = [manifest.path[within:] for manifest in sorted(manifests, key=_order)]
@@ -175,10 +182,13 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
     for manifest in sorted(manifests):
         for address in manifest.addresses:
             index.setdefault(address, []).append(manifest.path[within:])
+    found = node_labels(cluster)
+    for node, each in layouts.labels(cluster, catalog).items():
+        found.setdefault(node, {}).update(each)
     times = [{"start": phase.start, "folder": phase.folder[within:]} for phase in phases]
     text = (
         json.dumps(
-            {"addresses": index, "phases": times, "nodeLabels": node_labels(cluster)},
+            {"addresses": index, "phases": times, "nodeLabels": found},
             indent=2,
             sort_keys=True,
             ensure_ascii=False,
@@ -194,7 +204,7 @@ def _lists(cluster: Cluster, manifests: Sequence[Manifest], phases: Sequence[Pha
 
 _ORDER: Final = (
     *("namespace", "serviceaccount", "clusterrole", "clusterrolebinding", "role", "rolebinding"),
-    *("priority", "topology", "hypernode", "deviceclass"),
+    *("configmap", "priority", "topology", "hypernode", "deviceclass"),
     *("flavor", "cohort", "queue", "resourceclaimtemplate"),
     *("runtime", "service", "poddisruptionbudget", "podgroup"),
     *(kind.lower() for kind in SERVED),

@@ -40,6 +40,7 @@ WRITTEN: Final = (
             "ClusterRoleBinding",
             "ClusterTrainingRuntime",
             "Cohort",
+            "ConfigMap",
             "CronJob",
             "DeviceClass",
             "HyperNode",

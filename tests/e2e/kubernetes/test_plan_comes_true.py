@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.plan import Placement
+from planner.plan import Placement, Plan
 from planner.specset import SpecSet
 from tests import builders
 from tests.e2e.labs import trees
@@ -27,6 +28,7 @@ SPARE_SECONDS = 3
 PRODUCTS = {
     "h100-sxm5-80gb": ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"),
     "mi300x": ("amd.com/gpu.product-name", "AMD_Instinct_MI300X_OAM"),
+    "a100-sxm4-40gb": ("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB"),
 }
 """How the vendors' own discovery labels a node."""
 
@@ -48,6 +50,16 @@ POOLS: tuple[dict[str, Any], ...] = (
         "taints": ["amd.com/gpu=present:NoSchedule"],
     },
 )
+CUT: dict[str, Any] = {
+    "name": "cut",
+    "nodes": "cut-1",
+    "gpus": {"model": "a100-sxm4-40gb", "count": 2},
+    "cpus": 64,
+    "memory": "512Gi",
+    "partitions": ["1g.5gb", "3g.20gb"],
+}
+"""A pool whose layout the planner chooses."""
+SLICE = {"model": "a100-sxm4-40gb", "count": 1, "partition": "1g.5gb"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +73,9 @@ class Lived:
 
 
 def two_vendors() -> Planned:
-    """A gang, what waits for it, borrowed work beside it, and work of the other vendor."""
+    """A gang, what waits for it, borrowed work beside it, work of the other vendor, and work on partitions."""
     documents = (
-        builders.a_cluster(*POOLS, name="lab"),
+        builders.a_cluster(*POOLS, CUT, name="lab"),
         builders.a_quota("vision-h100", "vision", guaranteed=16),
         builders.a_quota("nlp-h100", "nlp", guaranteed=8, limit=16),
         builders.a_quota("vision-red", "vision", guaranteed=16, gpus={"model": "mi300x"}),
@@ -73,25 +85,32 @@ def two_vendors() -> Planned:
         builders.a_job("distill", "nlp", gpus={"model": "h100-sxm5-80gb", "count": 16, "nodes": 2}, duration="1h"),
         builders.a_job("simulate", gpus={"model": "mi300x", "count": 16, "nodes": 2}, duration="2h"),
         builders.a_job("tune", gpus={"model": "mi300x", "count": 4}, duration="1h", array=3),
+        builders.a_job("lesson", "nlp", gpus=SLICE, duration="1h", array=3),
+        builders.a_job("probe", "nlp", gpus={"model": "a100-sxm4-40gb", "count": 1}, duration="1h"),
     )
     return Planned(specs=builders.loaded(*documents), plan=builders.planned(*documents, budget=0))
 
 
-def nodes_of(specs: SpecSet) -> Iterator[Object]:
-    """The nodes of the specs, labelled and tainted as their makers do."""
+def nodes_of(specs: SpecSet, plan: Plan | None = None) -> Iterator[Object]:
+    """The nodes of the specs, labelled and tainted as their makers do, and cut as the plan says."""
+    cut = plan.layouts if plan else ()
     for reference in specs.pools():
         pool = reference.pool
         label, product = PRODUCTS[pool.gpus[0].model]
         memory = f"{pool.memory.mib}Mi" if pool.memory else "1Gi"
-        capacity = {"cpu": str(pool.cpus), "memory": memory, "pods": "110", f"{label.partition('/')[0]}/gpu": "8"}
+        capacity = {"cpu": str(pool.cpus), "memory": memory, "pods": "110"}
         taints = [taint(text) for text in pool.taints]
         for name in pool.nodes.names:
+            own = [each for each in cut if (each.pool, each.node) == (reference.key, name)]
+            offered = Counter(f"nvidia.com/mig-{part.profile}" for each in own for part in each.windows[0].partitions)
+            offered[f"{label.partition('/')[0]}/gpu"] = pool.gpus[0].count - len(own)
+            here = {**capacity, **{resource: str(count) for resource, count in offered.items()}}
             yield {
                 "apiVersion": "v1",
                 "kind": "Node",
                 "metadata": {"name": name, "labels": {label: product, "kubernetes.io/hostname": name}},
                 "spec": {"taints": taints},
-                "status": {"capacity": capacity, "allocatable": capacity},
+                "status": {"capacity": here, "allocatable": here},
             }
 
 
@@ -106,7 +125,7 @@ def taint(text: str) -> dict[str, str]:
 def lived(cluster: Cluster, tmp_path: Path) -> Lived:
     """The scenario, released job by job when it is due, and carried out."""
     made = two_vendors()
-    for node in nodes_of(made.specs):
+    for node in nodes_of(made.specs, made.plan):
         cluster.api.call("POST", "/api/v1/nodes", node)
     with playing(cluster.api) as kubelets:
         planned = Planned(
@@ -207,5 +226,5 @@ def flavors(lived: Lived, item: Placement) -> set[str]:
         flavor
         for part in admission["podSetAssignments"]
         for resource, flavor in part["flavors"].items()
-        if resource.endswith("/gpu")
+        if "/" in resource
     }

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 import planner.catalog
-from planner.catalog import ComposeStyle, Vendor, VendorFacts, vendors_named_in, visible_devices
+from planner.catalog import ComposeStyle, LayoutStyle, Vendor, VendorFacts, vendors_named_in, visible_devices
 from planner.catalog.vendor import filled
 
 FACTS = planner.catalog.vendors()
@@ -32,6 +32,7 @@ def test_the_facts_cannot_be_changed() -> None:
         ("product_label_key", "nvidia.com/gpu.product", "amd.com/gpu.product-name"),
         ("partition_layout_label_key", "nvidia.com/mig.config", "dcm.amd.com/gpu-config-profile"),
         ("partition_state_label_key", "nvidia.com/mig.config.state", "dcm.amd.com/gpu-config-profile-state"),
+        ("partition_layout_style", LayoutStyle.MIG_PARTED, LayoutStyle.CONFIG_MANAGER),
         ("visible_devices", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
         ("collective", "NCCL", "RCCL"),
         ("process_group_backend", "nccl", "nccl"),

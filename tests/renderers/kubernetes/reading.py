@@ -15,7 +15,9 @@ from renderers.manifest import Rendered
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 WITHOUT_SCHEMA = frozenset({"InferenceService", "Kustomization"})
-OF_THE_CORE = frozenset({"ClusterRole", "ClusterRoleBinding", "CronJob", "Role", "RoleBinding", "ServiceAccount"})
+OF_THE_CORE = frozenset(
+    {"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CronJob", "Role", "RoleBinding", "ServiceAccount"}
+)
 """Kinds whose schemas are those that `kubernetes_validate` brings."""
 
 
