@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from solvers.problem import Problem
+from solvers.solve import solve
+
 _Result = TypeVar("_Result")
 
 Figure = int | float | str | bool | None | Mapping[str, "Figure"]
@@ -46,6 +49,11 @@ def timed(work: Callable[[], _Result]) -> tuple[_Result, float]:
     begun = time.perf_counter()
     result = work()
     return result, time.perf_counter() - begun
+
+
+def warm(problem: Problem) -> None:
+    """Compile all that solving the problem uses."""
+    solve(problem, budget=1)
 
 
 def gap_ppm(value: int, bound: int) -> int:

@@ -10,7 +10,7 @@ from solvers.problem import Mode, Node, Part, Pool, Problem, Task
 
 SLOTS: Final = 168
 OVERLOAD: Final = 3
-_POOLS: Final = (
+POOLS: Final = (
     # name, vendor, GPUs, speed in percent of the reference model
     ("a100-east", "nvidia", 1600, 100),
     ("a100-west", "nvidia", 800, 100),
@@ -31,26 +31,26 @@ _LATE: Final = 20
 """A job loses these parts of its worth an hour: 1 % a day from its submission, and 5 % an hour once it is due."""
 
 
-def overload(tasks: int, seed: int = 1) -> Problem:
+def overload(tasks: int, seed: int = 1, *, percent: int = OVERLOAD * 100) -> Problem:
     """Generate `tasks` jobs on 8 pools (one node each) over a week: gangs of 1 to 128, one vendor or both, soft due
     times.
 
     What could be drawn in many ways is drawn once, from first principles, and not from what is solved well. How long
-    jobs run is drawn from the real jobs of the Philly week, scaled until they ask for `OVERLOAD` times the pools: its
-    long tail stays. Gangs are powers of two, each as often: fewer large ones would need jobs longer than the week to
+    jobs run is drawn from the real jobs of the Philly week, scaled until they ask for `percent` of the pools: its long
+    tail stays. Gangs are powers of two, each as often: fewer large ones would need jobs longer than the week to
     ask for that much. Few jobs are urgent. Worth, delay and lateness are a Policy's defaults. A job runs at 75 to 125
     percent of a model's speed, on each model at another, as real programs do.
     """
     dice = Random(seed)
     drawn = [_draw(dice) for _ in range(tasks)]
-    supply = sum(gpus * speed for _, _, gpus, speed in _POOLS) * SLOTS * OVERLOAD
-    demand = sum(gang * hours for gang, hours, _ in drawn) * 100
+    supply = sum(gpus * speed for _, _, gpus, speed in POOLS) * SLOTS * percent
+    demand = sum(gang * hours for gang, hours, _ in drawn) * 10_000
     made = tuple(
         _task(dice, number, gang, max(1, (2 * hours * supply + demand) // (2 * demand)), vendors)
         for number, (gang, hours, vendors) in enumerate(drawn)
     )
     pools = tuple(
-        Pool(name=name, resources=("gpu",), nodes=(Node(name=name, capacity=(gpus,)),)) for name, _, gpus, _ in _POOLS
+        Pool(name=name, resources=("gpu",), nodes=(Node(name=name, capacity=(gpus,)),)) for name, _, gpus, _ in POOLS
     )
     return Problem(slots=SLOTS, pools=pools, tasks=made)
 
@@ -70,7 +70,7 @@ def _task(dice: Random, number: int, gang: int, hours: int, vendors: tuple[str, 
     due = earliest + shortest * dice.randrange(2, 6) if dice.randrange(2) else None
     modes = tuple(
         _mode(pool, name, gang, -(-hours * 10_000 // (speed * dice.randrange(75, 126))))
-        for pool, (name, vendor, gpus, speed) in enumerate(_POOLS)
+        for pool, (name, vendor, gpus, speed) in enumerate(POOLS)
         if vendor in vendors and gang <= gpus
     )
     return Task(

@@ -18,12 +18,14 @@ from benchmarks.cutting import most_allocated
 from benchmarks.firstcome import first_come
 from benchmarks.many_jobs import write_tree
 from benchmarks.outcome import Outcome, gap_ppm, timed
+from benchmarks.outcome import warm as _warm
 from benchmarks.overload import SLOTS, overload
 from benchmarks.plain import plain_cpsat
+from benchmarks.quotas import quota_1k
 from benchmarks.services_day import services_day
 from benchmarks.vendor_mix import vendor_mix
 from solvers.check import raise_if_wrong
-from solvers.problem import Pool, Problem
+from solvers.problem import Pool
 from solvers.solve import Effort, solve
 
 GPUS: Final = 350
@@ -186,11 +188,6 @@ def _planner(*words: str) -> None:
     subprocess.run([*command, *words], check=True, stdout=subprocess.DEVNULL)
 
 
-def _warm(problem: Problem) -> None:
-    """Compile all that solving the problem uses."""
-    solve(problem, budget=1)
-
-
 Benchmark = Callable[[Effort, bool], Outcome]
 BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "philly-week": (philly_week, Effort.QUICK),
@@ -201,6 +198,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "openb-gpuspec33": (openb_typed, Effort.NORMAL),
     "services-day": (services_day, Effort.QUICK),
     "vendor-mix": (vendor_mix, Effort.QUICK),
+    "quota-1k": (quota_1k, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),
 })  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from solvers.columns import FAR, PART_WIDTH, POSITION
 from solvers.domains import block_ranks, grouped
 from solvers.problem import Lead, Mode, Pool, Problem, Task
+from solvers.windows import window
 
 Use: TypeAlias = tuple[int, ...]
 Kind: TypeAlias = tuple[int, Use, tuple[tuple[int, int], ...]]
@@ -166,9 +167,7 @@ def _is_open(pool: Pool, lead: Lead) -> bool:
 
 
 def _window(problem: Problem, task: Task, mode: Mode) -> tuple[int, int]:
-    """The first and the last slot that a mode may start in."""
+    """The first and the last slot that a mode may start in; none where its lead has no open nodes."""
     if mode.lead is not None and not _is_open(problem.pools[task.modes[0].pool], mode.lead):
         return 0, -1
-    latest = [bound for bound in (task.latest, mode.latest) if bound is not None]
-    by_deadline = [] if task.deadline is None else [task.deadline - mode.duration]
-    return max(task.earliest, mode.earliest), min(problem.slots - 1, *latest, *by_deadline, problem.slots - 1)
+    return window(problem, task, mode)

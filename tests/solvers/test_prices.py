@@ -116,6 +116,21 @@ def test_what_a_team_keeps_has_a_price_of_its_own() -> None:
     assert (closing.quote.prices.row[0] <= closing.quote.prices.row[1]).all()
 
 
+@pytest.mark.parametrize(
+    ("amount", "limit", "bound"),
+    [
+        pytest.param(4, (4,) * 8, 1_000, id="at the limit"),
+        pytest.param(5, (4,) * 8, 0, id="one above the limit"),
+        pytest.param(5, (4, 5, 5, 4, 4, 4, 4, 4), 1_000, id="the limit lets it through for as long as it runs"),
+        pytest.param(5, (4, 5, 4, 5, 4, 4, 4, 5), 500, id="the limit lets its last slot of the horizon through"),
+        pytest.param(5, (4, 5, 4, 5, 4, 4, 5, 4), 0, id="never for as long as it runs"),
+    ],
+)
+def test_a_bound_counts_nothing_of_a_run_that_a_limit_forbids(amount: int, limit: tuple[int, ...], bound: int) -> None:
+    market = _market(a_problem(a_task(a_mode(8, charges=((0, amount),))), rows=(a_row(limit),)))
+    assert quote(market, free_prices(market)).bound == bound
+
+
 def test_prices_beyond_the_law_are_brought_back() -> None:
     rows = (a_row(guarantee=(3,) * 8, bonus=5), a_row(limit=(4,) * 8, subject="limit"))
     market = _market(a_problem(a_task(a_mode(8, charges=((0, 8), (1, 8)))), rows=rows))

@@ -141,7 +141,7 @@ def test_it_may_read_what_discovery_lists_and_change_nothing_but_work_of_the_tea
             (verb, resource)
             for verb in ("get", "patch")
             for resource in ("jobs", "jobsets", "trainjobs", "pytorchjobs", "mpijobs", "rayjobs")
-        }
+        } | {("list", "workloads"), ("patch", "workloads")}
         binding = the(result, "RoleBinding", namespace)
         assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "planner-due", "namespace": "planner"}]
     assert [item["metadata"]["namespace"] for item in objects(result, "ServiceAccount")] == ["planner"]
