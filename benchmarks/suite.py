@@ -15,6 +15,7 @@ from typing import Final
 from benchmarks import openb, philly
 from benchmarks.bestfit import best_fit, typed_first
 from benchmarks.cutting import most_allocated
+from benchmarks.deadlines import deadlines
 from benchmarks.firstcome import first_come
 from benchmarks.many_jobs import write_tree
 from benchmarks.outcome import Outcome, gap_ppm, timed
@@ -199,6 +200,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "services-day": (services_day, Effort.QUICK),
     "vendor-mix": (vendor_mix, Effort.QUICK),
     "quota-1k": (quota_1k, Effort.QUICK),
+    "deadlines": (deadlines, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),
 })  # fmt: skip
