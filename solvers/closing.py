@@ -140,6 +140,7 @@ def near(market: Market, quoted: Quote, most: int) -> Columns:
 
 
 def merged(*lists: Columns) -> Columns:
+    """The distinct columns of several lists."""
     rows = np.concatenate([one.rows for one in lists])
     value = np.concatenate([one.value for one in lists])
     _, first = np.unique(rows, axis=0, return_index=True)
