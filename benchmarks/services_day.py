@@ -128,8 +128,8 @@ def demands(*, services: int = SERVICES, seed: int = SEED) -> tuple[Demand, ...]
     - the latter's rate has a working day of nine hours at 81 to 100 % of its peak with an hour's break at half, four
       hours of evening at 40 to 49 %, and a night that falls below 1 %, 45 % on average: `DAY`.
 
-    Not in either, and so assumed: that some of a service's load stays at night (5 to 50 % of its peak), that few days
-    begin an hour or two earlier or later, that hours are off by up to 3 %.
+    Not in either, and so assumed: that work begins at nine, on half of the services an hour or two earlier or later;
+    that 5 to 50 % of a service's peak stays at night; that hours are off by up to 3 %.
     """
     dice = Random(seed)
     return tuple(_demand(dice, number, _size((number + dice.random()) / services)) for number in range(services))
