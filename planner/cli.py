@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -89,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.tolerate_any_text()
     given = list(sys.argv[1:] if arguments is None else arguments)
     root: click.Context | None = None
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with planner_group.make_context("planner", given) as root:
             return int(planner_group.invoke(root))
@@ -98,6 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if root is not None and root.meta.get(DEBUG):
             _traceback()
         return _told(error, root)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    """What asks a process to end, such as a cancelled job of CI, is told as Ctrl-C is."""
+    raise KeyboardInterrupt
 
 
 def _told(error: BaseException, root: click.Context | None) -> Exit:
@@ -113,6 +122,8 @@ def _told(error: BaseException, root: click.Context | None) -> Exit:
             return Exit(error.exit_code)
         case click.ClickException():
             console.err(f"error: {printable(error.format_message())}\n")
+        case MemoryError():
+            console.err("error: there is not enough memory\n")
         case OSError():
             console.err(f"error: {printable(str(error))}\n")
         case _:

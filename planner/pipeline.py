@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 QUICK: Final = "quick"
 
 
-class WrongSolution(PlannerError):
-    """The solver's answer breaks a rule: never a plan, but a fault of ours. `instance` replays it, as JSON."""
+class Unsolved(PlannerError):
+    """No plan came of a problem. `instance` replays it, as JSON."""
 
     def __init__(self, message: str, instance: str) -> None:
-        super().__init__(f"the solver's answer failed its check, no plan is made: {message}")
+        super().__init__(message)
         self.instance = instance
+
+
+class WrongSolution(Unsolved):
+    """The solver's answer breaks a rule: never a plan, but a fault of ours."""
+
+    def __init__(self, message: str, instance: str) -> None:
+        super().__init__(f"the solver's answer failed its check, no plan is made: {message}", instance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +99,8 @@ def plan(  # noqa: PLR0913 - every input of a plan by name
     """Plan `specset` from `start` on.
 
     `progress` hears how the search goes; once `stop` says True the best plan so far is returned. Raises `SpecError` for
-    specs that cannot be planned and `WrongSolution` when the answer fails its check.
+    specs that cannot be planned, `WrongSolution` when the answer fails its check and `Unsolved` when there is not
+    enough memory to find one.
     """
     from planner.decode.plan import Provenance, decoded, remarked
     from planner.relevant import relevant
@@ -182,29 +190,53 @@ def _solved(given: _Given, search: _Search) -> tuple[Compiled, Solution]:
 
 def _answer(given: _Given, search: _Search, thawed: frozenset[str]) -> tuple[Compiled, Solution]:
     """One round, checked."""
+    made = _compiled(given, thawed)
+    try:
+        return made, _checked(made.problem, search)
+    except MemoryError:
+        pass  # Only now that the search's arrays are let go of there is room to write the instance down.
+    raise Unsolved(_NO_MEMORY, _instance(made.problem))
+
+
+_NO_MEMORY: Final = (
+    "there is not enough memory to search for a plan of this size, no plan is made; free some, widen horizon.slot or "
+    "shorten horizon.length in the Policy"
+)
+
+
+def _compiled(given: _Given, thawed: frozenset[str]) -> Compiled:
     from planner.compile.problem import compiled
+    from solvers.problem import ProblemError
+
+    try:
+        return compiled(
+            given.specset, start=given.start, snapshot=given.snapshot, previous=given.previous, thawed=thawed
+        )
+    except ProblemError as error:
+        raise PlannerError(
+            f"the specs cannot be planned exactly: {error}; shorten horizon.length or lower the rates of the Policy"
+        ) from error
+
+
+def _checked(problem: Problem, search: _Search) -> Solution:
     from solvers.check import CheckError, raise_if_wrong
     from solvers.solve import Effort, solve
 
-    made = compiled(given.specset, start=given.start, snapshot=given.snapshot, previous=given.previous, thawed=thawed)
     try:
         solution = solve(
-            made.problem,
-            effort=Effort(search.effort),
-            budget=search.budget,
-            progress=search.progress,
-            stop=search.stop,
+            problem, effort=Effort(search.effort), budget=search.budget, progress=search.progress, stop=search.stop
         )
-        raise_if_wrong(made.problem, solution)
+        raise_if_wrong(problem, solution)
     except CheckError as error:
         raise WrongSolution(str(error), _instance(error.problem, error.solution)) from None
-    return made, solution
+    return solution
 
 
-def _instance(problem: Problem, solution: Solution) -> str:
+def _instance(problem: Problem, solution: Solution | None = None) -> str:
     from solvers.jsonform import to_json
 
-    return f'{{"problem":{to_json(problem).strip()},"solution":{to_json(solution).strip()}}}\n'
+    answer = "null" if solution is None else to_json(solution).strip()
+    return f'{{"problem":{to_json(problem).strip()},"solution":{answer}}}\n'
 
 
 def _displaced(compiled: Compiled, solution: Solution) -> frozenset[str]:

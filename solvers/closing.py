@@ -184,7 +184,8 @@ def program(market: Market, columns: Columns, unit: float) -> Program:
 
 
 def prices_of(market: Market, lp: Program, duals: Floats) -> Prices:
-    """Round the duals of a program's constraints to prices."""
+    """Round the duals of a program's constraints to prices; of a solve that ran away they may be anything."""
+    duals = np.clip(np.nan_to_num(duals), -(2.0**59), 2.0**59)
     slots = market.tables.arrays.slots
     ends = np.cumsum([0, *(len(block.upper) for block in lp.blocks)])
     device, limit, inside, cash, above = (duals[ends[place] : ends[place + 1]] for place in (2, 3, 4, 5, 6))

@@ -17,6 +17,10 @@ LARGEST = 2**62
 """No number of a problem, and no sum the solver forms from them, may reach this: everything that decides is int64."""
 
 
+class ProblemError(ValueError):
+    """Numbers that are no problem: they contradict each other, or are too large."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
     """Slots `[start, end)` in which nothing may run on a node; may lie past the horizon, since limits do too."""
@@ -223,7 +227,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         for fault in faults(self):
-            raise ValueError(f"not a problem: {fault}")
+            raise ProblemError(f"not a problem: {fault}")
 
 
 def faults(problem: Problem) -> Iterator[str]:

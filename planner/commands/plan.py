@@ -119,7 +119,8 @@ def command(  # noqa: PLR0913, PLR0917 - click passes one argument a flag
     """Plan the specs at PATH (default: specs) and write the plan to a lock file.
 
     The plan depends on files, commits and flags only: the same ones give the same bytes on any machine and day. Ctrl-C
-    asks for the best plan so far, which is shown but not written. Exits with 4 when required work has no place.
+    or SIGTERM asks for the best plan so far, which is shown but not written. Exits with 4 when required work has no
+    place.
 
     With --base, the plan starts from that of the commit where HEAD parted from the base, is held to the base's safety
     and denials, lets work wait only since commits of the base, and is shown with all that it changes. With --enforce,
@@ -197,14 +198,14 @@ def _review(given: Given, parted: Parted, wish: Wish, lock: Path | None) -> Revi
 
 
 def _planned(given: Given, wish: Wish, previous: Plan | None, target: Path) -> tuple[Plan, bool]:
-    """Plan; an answer that fails its check is kept beside the lock, so that it can be replayed."""
+    """Plan; a problem that no plan comes of is kept beside the lock, so that it can be replayed."""
     from planner import lockfile
     from planner.commands.planning import planned
-    from planner.pipeline import WrongSolution
+    from planner.pipeline import Unsolved
 
     try:
         return planned(given, wish, previous)
-    except WrongSolution as error:
+    except Unsolved as error:
         kept = target.with_name("planner-failure.json")
         lockfile.write(kept, error.instance)
         raise PlannerError(f"{error}\nthe instance is kept in {kept}; please attach it to a report") from error

@@ -1,4 +1,4 @@
-"""The progress of a plan on stderr, and the first Ctrl-C, which asks the solver for its best plan so far."""
+"""The progress of a plan on stderr, and the first Ctrl-C or SIGTERM, which asks the solver for its best plan so far."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 _FRAME_MILLISECONDS: Final = 100
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Told(Protocol):
@@ -77,21 +78,23 @@ def _milliseconds() -> int:
 
 @contextmanager
 def watching(currency: str, colour: str) -> Iterator[Watch]:
-    """Watch a solve: progress while it runs, and Ctrl-C as a request; a second Ctrl-C ends the process at once."""
+    """Watch a solve: progress while it runs, and a signal to end as a request; a second one ends it at once."""
     live = _line(colour) if sys.stderr.isatty() else None
     watch = Watch(currency, live)
-    before = signal.signal(signal.SIGINT, _asking(watch))
+    before = {number: signal.signal(number, _asking(watch)) for number in _ENDING}
     try:
         with live or nullcontext():
             yield watch
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _asking(watch: Watch) -> Any:
     def ask(_number: int, _frame: object) -> None:
         watch.stopped = True
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_DFL)
         console.err("\nstopping with the best plan so far; press Ctrl-C again to end at once\n")
 
     return ask

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.arrays import tables_of
-from solvers.closing import close
+from solvers.closing import close, near, prices_of, program
 from solvers.prices import Market, Prices, Quote, free_prices, lawful, market_of, quote, raise_prices
 from solvers.problem import Problem, Spill
 from tests.solvers.brute_force import optimum
@@ -68,6 +68,24 @@ def test_at_the_same_prices_more_capacity_never_lowers_the_bound(problem: Proble
     small, large = _market(problem), _market(replace(problem, pools=pools))
     prices = lawful(small, _drawn(small, seed))
     assert quote(large, prices).bound >= quote(small, prices).bound
+
+
+@settings(max_examples=100)
+@given(problems(), st.sampled_from((-(2**61), 0, 2**61)))
+def test_a_search_for_prices_that_runs_away_still_bounds_the_best_plan(problem: Problem, goal: int) -> None:
+    """The goal sets how far a step goes: from these it goes far past every price that means anything."""
+    market = _market(problem)
+    free = quote(market, free_prices(market))
+    assert optimum(problem).value_micros <= raise_prices(market, free, goal, 40, _go_on).bound <= free.bound
+
+
+@settings(max_examples=100)
+@given(problems(), st.sampled_from((float("nan"), float("inf"), -float("inf"), 1e300, -1e300)))
+def test_duals_that_are_no_numbers_still_bound_the_best_plan(problem: Problem, dual: float) -> None:
+    market = _market(problem)
+    lp = program(market, near(market, quote(market, free_prices(market)), 100), 1e6)
+    duals = np.full(sum(len(block.upper) for block in lp.blocks), dual)
+    assert quote(market, lawful(market, prices_of(market, lp, duals))).bound >= optimum(problem).value_micros
 
 
 def test_without_scarcity_free_prices_prove_the_optimum() -> None:
