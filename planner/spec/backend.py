@@ -91,6 +91,20 @@ class ComposeHost(SpecModel):
     command: Annotated[tuple[Line, ...], Field(description="The command that runs compose there.")] = ()
 
 
+class Scaling(StrEnum):
+    """What changes the replicas of services in a Kubernetes cluster over the plan."""
+
+    PHASES = "phases"
+    KEDA = "keda"
+
+
+class Serving(StrEnum):
+    """The Kubernetes object that the replicas of a service become, where each has one node."""
+
+    DEPLOYMENT = "deployment"
+    KSERVE = "kserve"
+
+
 class DueRunner(SpecModel):
     """What lets due work begin inside the cluster: a CronJob that runs `planner apply --due` from a clone."""
 
@@ -126,6 +140,12 @@ class Backend(SpecModel):
     devices: Annotated[
         DevicesBy, Field(description="kubernetes: what hands out devices: the vendor's device plugin, or DRA.")
     ] = DevicesBy.PLUGIN
+    scaling: Annotated[
+        Scaling, Field(description="kubernetes: what changes replicas: whoever applies phases, or KEDA by the clock.")
+    ] = Scaling.PHASES
+    serving: Annotated[
+        Serving, Field(description="kubernetes: the object that replicas become: a Deployment, or one of KServe.")
+    ] = Serving.DEPLOYMENT
     due: Annotated[
         DueRunner | None, Field(description="kubernetes: what lets due work begin; without it nothing in the cluster.")
     ] = None

@@ -23,12 +23,14 @@ _SEEN: Final = (
     ("apps", ("deployments",)),
     ("batch", ("jobs",)),
     ("jobset.x-k8s.io", ("jobsets",)),
+    ("keda.sh", ("scaledobjects",)),
     ("kubeflow.org", ("mpijobs", "pytorchjobs")),
     ("kueue.x-k8s.io", ("localqueues", "workloads")),
     ("leaderworkerset.x-k8s.io", ("leaderworkersets",)),
     ("ray.io", ("rayclusters", "rayjobs")),
     ("scheduling.run.ai", ("podgroups",)),
     ("scheduling.volcano.sh", ("podgroups",)),
+    ("serving.kserve.io", ("inferenceservices",)),
     ("trainer.kubeflow.org", ("trainjobs",)),
 )
 

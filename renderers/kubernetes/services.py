@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.spec.backend import DevicesBy, Queueing
+from planner.spec.backend import DevicesBy, Queueing, Scaling, Serving
 from planner.spec.service import SpreadOver
 from planner.units import ceil_div
-from renderers.kubernetes import topology
+from renderers.kubernetes import scaling, topology
 from renderers.kubernetes.admission import admission_of
 from renderers.kubernetes.emit import document
 from renderers.kubernetes.naming import HOSTNAME, dns_label, label_value
 from renderers.kubernetes.pod import ADDRESS, PodStyle, affinity_of, pod_of
 from renderers.kubernetes.priorities import priority_class
 from renderers.kubernetes.scene import namespace_of, queue_of
-from renderers.kubernetes.serving_overlay import SERVED, served_over
+from renderers.kubernetes.serving import ReplicaSet
+from renderers.kubernetes.serving_overlay import SERVED, STOP, served_over
 from renderers.manifest import Manifest
 from renderers.refusal import Unsupported
 
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from planner.spec.service import Service
     from planner.spec.team import Team
     from renderers.kubernetes.flavors import Flavor
-    from renderers.kubernetes.serving import ReplicaSet
 
 Tree = dict[str, Any]
 
@@ -32,6 +34,8 @@ SERVICE: Final = "planner.dev/service"
 _OWN: Final = {"app.kubernetes.io/managed-by": "gpu-fleet-planner"}
 _PROBE_SECONDS: Final = 10
 _PORT: Final = "http"
+_ROLL_OUT: Final = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+"""There are no devices to spare for a replica more while an old one still runs."""
 
 
 def replicas_object(made: ReplicaSet, team: Team, flavor: Flavor, count: int) -> Manifest:
@@ -42,17 +46,19 @@ def replicas_object(made: ReplicaSet, team: Team, flavor: Flavor, count: int) ->
     name = _name(made.name, team)
     pod = _pod(made, flavor, team, name)
     tree: Tree = {
-        **(
-            {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet"} if payload.is_gang else _DEPLOYMENT
-        ),
+        **_API[kind := kind_of(made)],
         "metadata": {
             "name": name,
             "namespace": namespace,
             "labels": {**_OWN, "planner.dev/team": label_value(team.name), **_queued(made, flavor)},
             "annotations": {ADDRESS: payload.address, "planner.dev/spec-hash": payload.placement.spec},
         },
-        "spec": _groups(made, pod, count) if payload.is_gang else _deployment(name, pod, count),
+        "spec": _BODIES[kind](made, name, pod, count),
     }
+    if kind == "InferenceService":
+        tree["metadata"]["annotations"] |= {_MODE: "RawDeployment", STOP: str(count == 0).lower()}
+    if by_clock(made):
+        del tree["spec"]["replicas"]
     changes: Sequence[str] = ()
     if made.template is not None:
         overlay = served_over(made.template, made.spec_place, tree, pod)
@@ -66,7 +72,49 @@ def _name(text: str, team: Team) -> str:
     return dns_label(text if namespace_of(team) == team.name else f"{team.name}/{text}")
 
 
-_DEPLOYMENT: Final = {"apiVersion": "apps/v1", "kind": "Deployment"}
+def kind_of(made: ReplicaSet) -> str:
+    """The kind that replicas are written as, before any template."""
+    if made.one.is_gang:
+        return "LeaderWorkerSet"
+    by_kserve = made.template is None and made.one.cluster.backend.serving is Serving.KSERVE
+    return "InferenceService" if by_kserve else "Deployment"
+
+
+def by_clock(made: ReplicaSet) -> bool:
+    """Whether an autoscaler keeps the replicas; of objects of users, and of KServe, they are written."""
+    wanted = made.one.cluster.backend.scaling is Scaling.KEDA
+    return wanted and made.template is None and kind_of(made) != "InferenceService"
+
+
+def scaled(made: ReplicaSet, team: Team, flavor: Flavor, begin: int) -> Manifest:
+    """What keeps the replicas by the clock."""
+    target = replicas_object(made, team, flavor, 0)
+    metadata = {
+        "name": _name(made.name, team),
+        "namespace": namespace_of(team),
+        "labels": dict(_OWN),
+        "annotations": {ADDRESS: made.one.address},
+    }
+    tree = scaling.scaled_object(made, {**_API[kind_of(made)], "metadata": metadata}, begin)
+    folder = target.path.rpartition("/")[0]
+    return Manifest(
+        path=f"{folder}/{scaling.KIND.lower()}-{metadata['name']}.yaml",
+        text=document(tree),
+        addresses=(made.one.address,),
+    )
+
+
+def notes_of(made: ReplicaSet, begin: int) -> Iterator[str]:
+    """What an autoscaler that was asked for does not do."""
+    if made.one.cluster.backend.scaling is not Scaling.KEDA:
+        return
+    if not by_clock(made):
+        yield "its replicas change with the phases: KEDA is not given objects of users or of KServe"
+    elif scaling.overlooked(made, begin):
+        yield "an autoscaler leaves alone what is wrong by a tenth or less: a small step of its replicas is not made"
+
+
+_MODE: Final = "serving.kserve.io/deploymentMode"
 
 
 def _queued(made: ReplicaSet, flavor: Flavor) -> dict[str, str]:
@@ -79,17 +127,16 @@ def _queued(made: ReplicaSet, flavor: Flavor) -> dict[str, str]:
     }
 
 
-def _deployment(name: str, pod: Tree, count: int) -> Tree:
+def _deployment(made: ReplicaSet, name: str, pod: Tree, count: int) -> Tree:
     return {
         "replicas": count,
-        # There are no devices to spare for a replica more while an old one still runs.
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+        "strategy": _ROLL_OUT,
         "selector": {"matchLabels": {"planner.dev/workload": name}},
         "template": pod,
     }
 
 
-def _groups(made: ReplicaSet, pod: Tree, count: int) -> Tree:
+def _groups(made: ReplicaSet, name: str, pod: Tree, count: int) -> Tree:
     return {
         "replicas": count,
         "leaderWorkerTemplate": {
@@ -100,13 +147,34 @@ def _groups(made: ReplicaSet, pod: Tree, count: int) -> Tree:
     }
 
 
+def _predictor(made: ReplicaSet, name: str, pod: Tree, count: int) -> Tree:
+    """A predictor is a pod with the bounds of its replicas in it."""
+    return {
+        "predictor": {
+            "minReplicas": count,
+            "maxReplicas": max(1, count),
+            "deploymentStrategy": _ROLL_OUT,
+            **pod["metadata"],
+            **pod["spec"],
+        }
+    }
+
+
+_API: Final[Mapping[str, Tree]] = MappingProxyType(
+    {kind: {"apiVersion": served.api, "kind": kind} for kind, served in SERVED.items()}
+)
+_BODIES: Final[Mapping[str, Callable[[ReplicaSet, str, Tree, int], Tree]]] = MappingProxyType(
+    {"Deployment": _deployment, "LeaderWorkerSet": _groups, "InferenceService": _predictor}
+)
+
+
 def _pod(made: ReplicaSet, flavor: Flavor, team: Team, name: str) -> Tree:
     payload, service = made.one, made.service
     admission = admission_of(payload, flavor, namespace_of(team), name)
     if admission.group is not None:
         raise Unsupported("services are not queued by Volcano. Run them in a cluster with Kueue, KAI or no queueing")
     style = PodStyle(
-        container="main",
+        container="kserve-container" if kind_of(made) == "InferenceService" else "main",
         flavor=flavor,
         scheduler=admission.scheduler,
         priority_class=admission.priority_class,
@@ -180,7 +248,8 @@ def fixed_objects(sets: Sequence[ReplicaSet], teams: dict[str, Team]) -> Iterato
 
 def _has_front(made: ReplicaSet) -> bool:
     """Whether somebody else makes the Service before the replicas."""
-    return made.template is not None and SERVED[made.template.tree["kind"]].has_front
+    kind = kind_of(made) if made.template is None else made.template.tree["kind"]
+    return SERVED[kind].has_front
 
 
 def _front(label: str, members: Sequence[ReplicaSet]) -> dict[str, str]:

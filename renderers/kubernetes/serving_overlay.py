@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from planner.diagnostics import Place
     from planner.specset.manifests import ManifestTemplate
 
-_STOP: Final = "serving.kserve.io/stop"
+STOP: Final = "serving.kserve.io/stop"
+"""The annotation that lets no replica run."""
 _PROBES: Final = ("startupProbe", "readinessProbe")
 _PREDICTOR: Final[Path] = ("spec", "predictor")
 
@@ -23,7 +24,7 @@ _PREDICTOR: Final[Path] = ("spec", "predictor")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """A kind that serves: its API, whether a replica has several nodes, how the plan is laid over it, and how many
-    replicas it then has. `has_front`: its controller makes the Service before the replicas itself.
+    replicas it then states. `has_front`: its controller makes the Service before the replicas itself.
     """
 
     api: str
@@ -82,7 +83,7 @@ def _predictor(overlay: Overlay, made: Tree, pod: Tree) -> None:
     count = made["replicas"]
     overlay.put((*_PREDICTOR, "minReplicas"), count)
     overlay.put((*_PREDICTOR, "maxReplicas"), max(1, count))
-    overlay.put(("metadata", "annotations", _STOP), str(count == 0).lower())
+    overlay.put(("metadata", "annotations", STOP), str(count == 0).lower())
     lay_pod(overlay, PodPlaces(marks=_PREDICTOR, spec=_PREDICTOR, container=(*_PREDICTOR, *container)), pod)
 
 
@@ -104,13 +105,13 @@ def _same_port(old: Any, item: Any) -> bool:
 SERVED: Final[Mapping[str, Served]] = MappingProxyType(
     {
         "Deployment": Served(
-            api="apps/v1", of_groups=False, lay=_deployment, replicas=lambda tree: int(tree["spec"]["replicas"])
+            api="apps/v1", of_groups=False, lay=_deployment, replicas=lambda tree: int(tree["spec"].get("replicas", 0))
         ),
         "LeaderWorkerSet": Served(
             api="leaderworkerset.x-k8s.io/v1",
             of_groups=True,
             lay=_groups,
-            replicas=lambda tree: int(tree["spec"]["replicas"]),
+            replicas=lambda tree: int(tree["spec"].get("replicas", 0)),
         ),
         "InferenceService": Served(
             api="serving.kserve.io/v1beta1",

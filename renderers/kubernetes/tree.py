@@ -77,6 +77,9 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
         for made, team, flavor in serving:
             yield services.replicas_object(made, team, flavor, made.at(moment))
 
+    manifests += (
+        services.scaled(made, team, flavor, scene.begin) for made, team, flavor in serving if services.by_clock(made)
+    )
     starts = {start for made, _, _ in serving for start, _ in made.steps}
     phases = phases_of(scene, {*(scene.moments() if writer else ()), *starts}, changing)
     manifests += (*(writer.fixed(scene) if writer else ()), *changing(scene.begin))
@@ -108,7 +111,8 @@ def _serving(sets: Sequence[ReplicaSet], scene: Scene, notes: list[Degraded]) ->
             notes.append(limits.degraded(made.one.address, f"not written: {reason}."))
             continue
         found.append((made, team, flavor))
-        notes += (limits.degraded(made.one.address, text) for text in limits.of_job(made.one))
+        told = (*limits.of_job(made.one), *services.notes_of(made, scene.begin))
+        notes += (limits.degraded(made.one.address, text) for text in told)
     return found
 
 
@@ -208,6 +212,7 @@ _ORDER: Final = (
     *("flavor", "cohort", "queue", "resourceclaimtemplate"),
     *("runtime", "service", "poddisruptionbudget", "podgroup"),
     *(kind.lower() for kind in SERVED),
+    "scaledobject",
     *(kind.prefix for kind in KINDS.values()),
     "cronjob",
 )

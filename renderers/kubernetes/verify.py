@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from renderers.kubernetes import scaling
 from renderers.kubernetes.claims import is_claimed
 from renderers.kubernetes.kinds import KINDS
 from renderers.kubernetes.phases import is_of_a_phase
@@ -55,6 +56,7 @@ WRITTEN: Final = (
             "ResourceFlavor",
             "Role",
             "RoleBinding",
+            "ScaledObject",
             "Service",
             "ServiceAccount",
             "Topology",
@@ -99,7 +101,9 @@ def _replicas(objects: Sequence[Tree], planned: Sequence[ReplicaSet], begin: int
     """Whether as many replicas are written for each service as there are when the plan begins."""
     written, wanted = Counter[str](), Counter[str]()
     for item in objects:
-        if (served := SERVED.get(item["kind"])) is not None:
+        if item["kind"] == scaling.KIND:
+            written[item["metadata"]["annotations"][ADDRESS]] += scaling.replicas_at(item, begin)
+        elif (served := SERVED.get(item["kind"])) is not None:
             written[item["metadata"]["annotations"][ADDRESS]] += served.replicas(item)
     for each in planned:
         wanted[each.one.address] += each.at(begin)

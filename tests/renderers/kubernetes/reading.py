@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from renderers.manifest import Rendered
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-WITHOUT_SCHEMA = frozenset({"InferenceService", "Kustomization"})
+WITHOUT_SCHEMA = frozenset({"Kustomization"})
 OF_THE_CORE = frozenset(
     {"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CronJob", "Role", "RoleBinding", "ServiceAccount"}
 )

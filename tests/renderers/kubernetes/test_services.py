@@ -10,6 +10,7 @@ from planner.plan import Device, NodeUse, Plan, Segment, ServicePlan, ServiceSte
 from planner.specset import SpecSet
 from planner.units import format_time, parse_time
 from renderers import kubernetes, render
+from renderers.kubernetes import scaling
 from renderers.manifest import Rendered
 from tests.renderers.fleet import FLEET, HOUR, START, a_node, a_segment, plan_of, specset_of
 from tests.renderers.kubernetes.reading import container_of, documents, objects, schema_faults
@@ -217,3 +218,100 @@ def test_services_are_not_said_to_have_no_files() -> None:
     assert not any(
         "no files" in item.message for item in render(a_plan(specs, a_step(0, 168, segment)), specs).degraded
     )
+
+
+KEDA = FLEET.replace("backend: kubernetes", "backend: {type: kubernetes, scaling: keda}", 1)
+KSERVE = FLEET.replace("backend: kubernetes", "backend: {type: kubernetes, serving: kserve}", 1)
+
+
+def by_clock(*counts: tuple[int, int]) -> Rendered:
+    """Replicas kept by KEDA: from so many hours after the plan begins so many of them, on 4 nodes of 4 each."""
+    specs = specset_of(KEDA, a_service())
+    places = [a_node(f"h100-00{node}", 2 * at, 2 * at + 1) for node in range(1, 5) for at in range(4)]
+    segments = [a_segment("dc1/h100", place, specs=specs) for place in places]
+    ends = [start for start, _ in counts[1:]] + [168]
+    return rendered(
+        specs, *(a_step(start, end, *segments[:count]) for (start, count), end in zip(counts, ends, strict=True))
+    )
+
+
+def test_keda_keeps_the_replicas_of_each_step_and_the_last_until_the_next_plan() -> None:
+    result = by_clock((0, 1), (8, 3), (20, 2))
+    scaled = the(result, "ScaledObject")
+    assert scaled["spec"]["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+    assert (scaled["spec"]["minReplicaCount"], scaled["spec"]["maxReplicaCount"]) == (1, 3)
+    assert [tuple(each["metadata"].values()) for each in scaled["spec"]["triggers"]] == [
+        ("UTC", "0 8 1 12 *", "0 20 1 12 *", "3"),
+        ("UTC", "0 20 1 12 *", "59 23 30 11 *", "2"),
+    ]
+    assert "replicas" not in the(result, "Deployment")["spec"]
+    assert not any("/phases/" in item.path for item in result.manifests)
+
+
+@pytest.mark.parametrize(
+    ("hours", "count"), [(0, 1), (7, 1), (8, 3), (19, 3), (20, 2), (168, 2), (24 * 31, 2), (24 * 364, 2)]
+)
+def test_what_keda_keeps_at_a_moment_is_what_the_plan_says(hours: int, count: int) -> None:
+    scaled = the(by_clock((0, 1), (8, 3), (20, 2)), "ScaledObject")
+    assert scaling.replicas_at(scaled, BEGIN + hours * HOUR) == count
+
+
+def test_replicas_that_stay_are_kept_too() -> None:
+    scaled = the(by_clock((0, 2)), "ScaledObject")
+    assert (scaled["spec"]["minReplicaCount"], scaled["spec"]["maxReplicaCount"]) == (2, 2)
+    assert scaling.replicas_at(scaled, BEGIN + 9 * HOUR) == 2
+
+
+def test_replicas_that_come_later_are_none_until_then() -> None:
+    scaled = the(by_clock((5, 2)), "ScaledObject")
+    assert scaled["spec"]["minReplicaCount"] == 0
+    assert [scaling.replicas_at(scaled, BEGIN + hours * HOUR) for hours in (0, 4, 5)] == [0, 0, 2]
+
+
+@pytest.mark.parametrize(("more", "is_told"), [(11, True), (12, False)])
+def test_a_step_that_an_autoscaler_overlooks_is_told(more: int, is_told: bool) -> None:
+    result = by_clock((0, 10), (8, more))
+    assert any("small step of its replicas" in item.message for item in result.degraded) is is_told
+
+
+def test_a_wrong_number_of_keda_is_seen() -> None:
+    specs = specset_of(KEDA, a_service())
+    plan = a_plan(specs, a_step(0, 168, a_segment("dc1/h100", a_node("h100-001", 0, 1), specs=specs)))
+    result = kubernetes.render(plan, specs, specs.clusters[0])
+    found = documents(result)
+    path = next(path for path in found if "/scaledobject-" in path)
+    found[path][0]["spec"]["minReplicaCount"] = 2
+    assert kubernetes.verify(found, plan, specs, specs.clusters[0], result.degraded) == (
+        "service/vision/chat: replicas: written 2, planned 1",
+    )
+
+
+def test_kserve_serves_replicas_of_one_node_and_makes_what_is_before_them() -> None:
+    result = two_steps(fleet=KSERVE)
+    item = the(result, "InferenceService")
+    predictor = item["spec"]["predictor"]
+    assert (predictor["minReplicas"], predictor["maxReplicas"]) == (1, 1)
+    assert item["metadata"]["annotations"]["serving.kserve.io/stop"] == "false"
+    (container,) = predictor["containers"]
+    assert (container["name"], container["image"]) == ("kserve-container", "r/s:1")
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "2"
+    assert predictor["labels"]["planner.dev/service"] == "chat"
+    assert predictor["deploymentStrategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+    assert objects(result, "Deployment") == objects(result, "Service") == []
+    phases = [item for path, (item,) in documents(result).items() if "/phases/" in path and "predictor" in str(item)]
+    assert [each["spec"]["predictor"]["minReplicas"] for each in phases] == [1, 2]
+
+
+def test_kserve_is_not_given_replicas_of_several_nodes() -> None:
+    specs = specset_of(KSERVE, a_service().replace("gpus: 2", "gpus: 16"))
+    nodes = (a_node("h100-001", *range(8)), a_node("h100-002", *range(8)))
+    result = rendered(specs, a_step(0, 168, a_segment("dc1/h100", *nodes, specs=specs)))
+    assert objects(result, "InferenceService") == []
+    assert the(result, "LeaderWorkerSet")["spec"]["leaderWorkerTemplate"]["size"] == 2
+
+
+def test_keda_is_not_given_what_kserve_scales() -> None:
+    both = FLEET.replace("backend: kubernetes", "backend: {type: kubernetes, serving: kserve, scaling: keda}", 1)
+    result = two_steps(fleet=both)
+    assert objects(result, "ScaledObject") == []
+    assert any("its replicas change with the phases" in item.message for item in result.degraded)
