@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -36,7 +37,8 @@ class Holding:
 class Part:
     """What one quota gives its team of the devices of one model in one pool.
 
-    `borrowing` is None where the quota has no limit, `lending` is None where it lends all it does not use.
+    `borrowing` is None where the quota has no limit, `lending` is None where it lends all it does not use. `below` are
+    the devices that quotas of teams below own of them.
     """
 
     quota: str
@@ -46,6 +48,7 @@ class Part:
     lending: int | None
     weight: int
     divided: bool
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,50 +67,83 @@ def timelines_of(plan: Plan, specset: SpecSet) -> dict[str, tuple[Timeline, ...]
     """For each team, its quotas over the plan.
 
     A quota that decides for several kinds of devices is divided among them as there are devices, since Kueue counts
-    each flavor apart; its limit then holds for each of them, and what is used of it moves the division.
+    each flavor apart; its limit then holds for each of them, and what is used of it moves the division. Devices that
+    the quotas below it own are not divided once more.
     """
-    usage = usage_of(plan)
-    classes = tuple(specset.device_classes())
-    return {team.name: tuple(_timelines(team.name, classes, plan, specset, usage)) for team in specset.teams}
+    usage, decided = usage_of(plan), _decided(specset)
+    below: dict[str, list[str]] = {}
+    for name, parent in sorted(quota_parents(specset).items()):
+        if parent is not None:
+            below.setdefault(parent, []).append(name)
+    made: dict[str, Timeline] = {}
+
+    def timeline(quota: Quota) -> Timeline:
+        if quota.name not in made:
+            inside = [timeline(specset.quota(name)) for name in below.get(quota.name, ())]
+            calendar = calendar_of(quota, plan, below.get(quota.name, ()))
+            made[quota.name] = _timeline(quota, decided[quota.name], calendar, inside, plan, usage)
+        return made[quota.name]
+
+    return {
+        team.name: tuple(timeline(quota) for quota in specset.quotas if quota.team == team.name and decided[quota.name])
+        for team in specset.teams
+    }
 
 
-def _timelines(
-    team: str, classes: Sequence[DeviceClass], plan: Plan, specset: SpecSet, usage: Mapping[UsageKey, Usage]
-) -> Iterator[Timeline]:
-    quotas = [quota for quota in specset.quotas if quota.team == team]
-    parents = quota_parents(specset)
-    decided: dict[str, list[DeviceClass]] = {quota.name: [] for quota in quotas}
-    for place in classes:
-        if (quota := deciding(quotas, place)) is not None:
-            decided[quota.name].append(place)
-    for quota in quotas:
-        if decided[quota.name]:
-            below = tuple(sorted(name for name, parent in parents.items() if parent == quota.name))
-            yield _timeline(quota, decided[quota.name], calendar_of(quota, plan, below), plan, usage)
+def _decided(specset: SpecSet) -> dict[str, list[DeviceClass]]:
+    """The kinds of devices for which each quota decides within its team."""
+    found: dict[str, list[DeviceClass]] = {quota.name: [] for quota in specset.quotas}
+    for team in specset.teams:
+        quotas = [quota for quota in specset.quotas if quota.team == team.name]
+        for place in specset.device_classes():
+            if (quota := deciding(quotas, place)) is not None:
+                found[quota.name].append(place)
+    return found
 
 
 def _timeline(
-    quota: Quota, places: Sequence[DeviceClass], calendar: Calendar, plan: Plan, usage: Mapping[UsageKey, Usage]
+    quota: Quota,
+    places: Sequence[DeviceClass],
+    calendar: Calendar,
+    inside: Sequence[Timeline],
+    plan: Plan,
+    usage: Mapping[UsageKey, Usage],
 ) -> Timeline:
+    """What a quota gives its team; `inside` are the quotas below it, which own what they do."""
     begin = begin_of(plan)
     used = [usage.get((quota.name, place.where.key, place.accelerator.slug), Usage()) for place in places]
     moments = {begin, *calendar.cuts}
     if len(places) > 1:
-        moments |= {cut for item in used for cut in item.cuts if cut > begin}
+        moments |= {cut for item in (*used, *inside) for cut in item.cuts if cut > begin}
     cuts: list[int] = []
     found: list[tuple[Part, ...]] = []
     for moment in sorted(moments):
-        parts = tuple(_parts(quota, places, calendar.at(moment), [item.at(moment) for item in used]))
+        owned = Counter[tuple[str, str]]()
+        for part in (part for each in inside for part in each.at(moment)):
+            owned[_key(part.where)] += part.nominal + part.below
+        parts = tuple(_parts(quota, places, calendar.at(moment), [item.at(moment) for item in used], owned))
         if not found or parts != found[-1]:
             cuts.append(moment)
             found.append(parts)
     return Timeline(cuts=tuple(cuts), parts=tuple(found))
 
 
-def _parts(quota: Quota, places: Sequence[DeviceClass], terms: Terms, used: Sequence[int]) -> Iterator[Part]:
-    guaranteed = _divided(terms.guaranteed, [place.devices for place in places], used)
+def _key(place: DeviceClass) -> tuple[str, str]:
+    return place.where.key, place.accelerator.slug
+
+
+def _parts(
+    quota: Quota,
+    places: Sequence[DeviceClass],
+    terms: Terms,
+    used: Sequence[int],
+    owned: Mapping[tuple[str, str], int],
+) -> Iterator[Part]:
+    below = [owned.get(_key(place), 0) for place in places]
+    left = [max(0, place.devices - each) for place, each in zip(places, below, strict=True)]
+    guaranteed = _divided(terms.guaranteed, left, used)
     lent = split(terms.lend or 0, guaranteed)
-    for place, nominal, lending in zip(places, guaranteed, lent, strict=True):
+    for place, nominal, lending, inside in zip(places, guaranteed, lent, below, strict=True):
         limit = None if terms.limit is None else min(terms.limit, place.devices)
         yield Part(
             quota=quota.name,
@@ -117,6 +153,7 @@ def _parts(quota: Quota, places: Sequence[DeviceClass], terms: Terms, used: Sequ
             lending=None if terms.lend is None else min(nominal, lending),
             weight=terms.weight,
             divided=len(places) > 1,
+            below=inside,
         )
 
 

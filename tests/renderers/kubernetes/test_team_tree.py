@@ -48,3 +48,51 @@ def test_a_parent_owns_what_is_left(children: tuple[int, int], own: int) -> None
     fleet = a_cluster(a_pool(nodes=2, cpus=96, memory="1Ti"))
     quotas = [a_quota("q-vision", "vision", children[0]), a_quota("q-speech", "speech", children[1])]
     assert nominal(fleet, *TREE[:5], *quotas)["research"] == own
+
+
+def held_of(team: str, *documents: Document) -> dict[str, int]:
+    """The devices that the queue of a team owns of each flavor."""
+    specs = loaded(*documents)
+    (text,) = [
+        item.text
+        for item in kubernetes.render(planned(*documents), specs, specs.clusters[0]).manifests
+        if item.path == f"dc1/_cluster/queue-{team}-nvidia.yaml"
+    ]
+    return {
+        flavor["name"]: int(each["nominalQuota"])
+        for flavor in yaml.safe_load(text)["spec"]["resourceGroups"][0]["flavors"]
+        for each in flavor["resources"]
+        if each["name"] == "nvidia.com/gpu"
+    }
+
+
+def test_a_parents_guarantee_over_several_models_is_divided_among_the_devices_that_its_children_leave() -> None:
+    fleet = a_cluster(
+        a_pool(nodes=2, cpus=96, memory="1Ti"),
+        a_pool("a100", nodes=2, model="a100-sxm4-80gb", cpus=96, memory="1Ti"),
+    )
+    tree = (*TREE[:3], a_quota("q-research", "research", 32, gpus={"vendor": "nvidia"}))
+    alone = held_of("research", fleet, *tree)
+    assert alone == {"a100-sxm4-80gb": 16, "h100-sxm5-80gb": 16}
+    children = (a_quota("q-vision", "vision", 12), a_quota("q-speech", "speech", 3))
+    assert held_of("research", fleet, *tree, *children) == {"a100-sxm4-80gb": 16, "h100-sxm5-80gb": 1}
+    fewer = (*TREE[:3], a_quota("q-research", "research", 23, gpus={"vendor": "nvidia"}), children[0])
+    assert held_of("research", fleet, *fewer) == {"a100-sxm4-80gb": 9, "h100-sxm5-80gb": 2}
+
+
+def test_what_a_grandchild_owns_is_not_its_grandparents() -> None:
+    fleet = a_cluster(
+        a_pool(nodes=1, cpus=96, memory="1Ti"),
+        a_pool("a100", nodes=1, model="a100-sxm4-80gb", cpus=96, memory="1Ti"),
+    )
+    tree = (
+        a_team("top"),
+        a_team("middle", parent="top"),
+        a_team("low", parent="middle"),
+        a_quota("q-top", "top", 16, gpus={"vendor": "nvidia"}),
+        a_quota("q-middle", "middle", 8),
+        a_quota("q-low", "low", 5),
+    )
+    assert held_of("top", fleet, *tree) == {"a100-sxm4-80gb": 8, "h100-sxm5-80gb": 0}
+    assert held_of("middle", fleet, *tree)["h100-sxm5-80gb"] == 3
+    assert held_of("low", fleet, *tree)["h100-sxm5-80gb"] == 5
