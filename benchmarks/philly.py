@@ -66,10 +66,11 @@ def week(pool: Pool, slots: int) -> Problem:
 
     `slots` must be enough for every job to end inside; `first_come` says how many its plan needs.
     """
-    return Problem(slots=slots, pools=(pool,), tasks=tuple(_task(job, pool) for job in jobs()))
+    return Problem(slots=slots, pools=(pool,), tasks=tuple(task(job, pool) for job in jobs()))
 
 
-def _task(job: Job, pool: Pool) -> Task:
+def task(job: Job, pool: Pool) -> Task:
+    """A job as work for the pool; one above a node takes whole nodes where there are several."""
     parts = (Part(count=1, use=(job.gpus,)),)
     if len(pool.nodes) > 1 and job.gpus > _DEVICES_PER_NODE:
         parts = (Part(count=-(-job.gpus // _DEVICES_PER_NODE), use=(_DEVICES_PER_NODE,)),)
@@ -87,9 +88,9 @@ def waited(problem: Problem, solution: Solution) -> int:
     """GPU-slots between what could start and what did."""
     total = 0
     for assignment in solution.assignments:
-        task = problem.tasks[assignment.task]
+        work = problem.tasks[assignment.task]
         for run in assignment.runs:
-            total += (run.start - task.earliest) * task.modes[run.mode].devices
+            total += (run.start - work.earliest) * work.modes[run.mode].devices
     return total
 
 

@@ -23,6 +23,7 @@ from benchmarks.outcome import warm as _warm
 from benchmarks.overload import SLOTS, overload
 from benchmarks.plain import plain_cpsat
 from benchmarks.quotas import quota_1k
+from benchmarks.replan import replan
 from benchmarks.services_day import services_day
 from benchmarks.vendor_mix import vendor_mix
 from solvers.check import raise_if_wrong
@@ -200,6 +201,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "services-day": (services_day, Effort.QUICK),
     "vendor-mix": (vendor_mix, Effort.QUICK),
     "quota-1k": (quota_1k, Effort.QUICK),
+    "replan": (replan, Effort.NORMAL),
     "deadlines": (deadlines, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),

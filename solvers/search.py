@@ -83,6 +83,7 @@ class Search:
         self._relaxed: Closing | None = None
         self._known: int | None = None
         self._shadow: Shadow | None = None
+        self._repaired: int | None = None
 
     @property
     def closed(self) -> bool:
@@ -109,8 +110,11 @@ class Search:
         return int(self.state.tally[BEST_VALUE])
 
     def price(self, units: int, ask: Ask) -> None:
-        """Schedule once without prices, then raise prices against the value of that plan; few columns teach little."""
+        """Schedule once without prices and repair the previous plan, then raise prices against the better one's value;
+        few columns teach little.
+        """
         self._build(self._orders()[2], 0)
+        self._repair(self._orders()[0])
         rounds = min(20 + self.columns, 400, max(60, units * MILLION // (4 * self.columns + 400_000)))
         self._raise(rounds, ask)
         if units:
@@ -164,14 +168,21 @@ class Search:
         if st.tally[STOPPED] == 0 and st.tally[VALUE] > st.tally[BEST_VALUE]:
             keep_best(self._a, st)
 
+    def _repair(self, order: Ints) -> None:
+        """Put back what the previous plan had, and fill it up in the given order."""
+        if self._a.task[:-1, WAS_MODE].max(initial=-1) < 0:
+            return
+        start_over(self._a, self.state)
+        restore_previous(self._a, self.state)
+        schedule(self._a, self.state, self._guide, order, 0)
+        if self.state.tally[STOPPED] == 0:
+            self._repaired = max(int(self.state.tally[VALUE]), self._repaired or 0)
+        self._remember()
+
     def construct(self, units: int, ask: Ask) -> None:
         """Repair the previous plan and fill it up; then schedule by each order at each foresight."""
         orders = self._orders()
-        if self._a.task[:-1, WAS_MODE].max(initial=-1) >= 0:
-            start_over(self._a, self.state)
-            restore_previous(self._a, self.state)
-            schedule(self._a, self.state, self._guide, orders[0], 0)
-            self._remember()
+        self._repair(orders[0])
         for share in SHARES if units else SHARES[:1]:
             for order in orders:
                 if ask("construct", self._value, self._bound):
@@ -189,9 +200,13 @@ class Search:
             claim = np.minimum(claim + regrets(self._a, self.state, self._guide), FAR)
 
     def improve(self, units: int, ask: Ask) -> None:
-        """Schedule in learnt orders, then ruin and recreate from the best plan, cooling down."""
+        """Schedule in learnt orders, then ruin and recreate from the best plan, cooling down.
+
+        Learnt orders move everything: they are left out where the repaired plan is ahead of what was scheduled afresh.
+        """
         st, a = self.state, self._a
-        self._take_turns(units, ask)
+        if self._repaired != self._value:
+            self._take_turns(units, ask)
         restart_from_best(a, st)
         losses = np.zeros(400, dtype=np.int64)
         sample_losses(a, st, self._guide, losses, 0)
