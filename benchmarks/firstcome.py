@@ -24,7 +24,7 @@ def first_come(jobs: tuple[Job, ...], capacities: tuple[int, ...]) -> Queue:
     A job that fits one node takes the fullest on which it fits (lowest first among equals), as a packing scheduler
     does.
     """
-    slots = max(job.start for job in jobs) + sum(job.duration for job in jobs) // 4 + max(job.duration for job in jobs)
+    slots = max(job.start for job in jobs) + sum(job.duration for job in jobs)
     free = [[capacity] * slots for capacity in capacities]
     starts: dict[str, int] = {}
     for job in sorted(jobs, key=lambda job: (job.start, job.name)):

@@ -22,6 +22,7 @@ GOALS: Final[Mapping[str, str]] = MappingProxyType({
     "vendor-mix": "ahead of the cheapest and of the fastest single vendor in value",
     "quota-1k": "≤ 1 % below the linear relaxation in 20 s",
     "replan": "≤ 1/5 of the first solve's time, ≤ 5 % of placements moved, gap no worse",
+    "philly-teams": "no guarantee broken, waited ≥ 40 % below silos, no team worse off than in its silo",
     "deadlines": "strict deadlines met ≥ 97 % of the relaxation's count and above EDF, soft value ≥ 95 % of its bound",
     "validate-5k": "under 2 s",
     "specs": "under 20 s",

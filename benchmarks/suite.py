@@ -25,6 +25,7 @@ from benchmarks.plain import plain_cpsat
 from benchmarks.quotas import quota_1k
 from benchmarks.replan import replan
 from benchmarks.services_day import services_day
+from benchmarks.teams import philly_teams
 from benchmarks.vendor_mix import vendor_mix
 from solvers.check import raise_if_wrong
 from solvers.problem import Pool
@@ -202,6 +203,7 @@ BENCHMARKS: Final[Mapping[str, tuple[Benchmark, Effort]]] = MappingProxyType({
     "vendor-mix": (vendor_mix, Effort.QUICK),
     "quota-1k": (quota_1k, Effort.QUICK),
     "replan": (replan, Effort.NORMAL),
+    "philly-teams": (philly_teams, Effort.QUICK),
     "deadlines": (deadlines, Effort.QUICK),
     "validate-5k": (validate_5k, Effort.QUICK),
     "specs": (specs, Effort.QUICK),
