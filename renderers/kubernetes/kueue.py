@@ -29,6 +29,11 @@ def api_of(cluster: Cluster) -> str:
     return versions.since(versions.KUEUE_APIS, versions.parse(cluster.backend.kueue_version))
 
 
+def holds_trees(cluster: Cluster) -> bool:
+    """Whether cohorts are objects there, one below another."""
+    return versions.parse(cluster.backend.kueue_version) >= versions.COHORT_OBJECTS
+
+
 def fixed_objects(scene: Scene) -> Iterator[Manifest]:
     """Priorities, flavors and the queues in namespaces: all that no quota changes."""
     yield from _priorities(scene.cluster)
@@ -40,14 +45,25 @@ def fixed_objects(scene: Scene) -> Iterator[Manifest]:
 
 
 def quota_objects(scene: Scene, moment: int) -> Iterator[Manifest]:
-    """Cohorts and cluster queues as quotas are at a moment."""
+    """Cohorts and cluster queues as quotas are at a moment.
+
+    A team with others below it is a cohort of its own, in which they borrow from each other before anybody else, and
+    whose limits hold for all of them together.
+    """
     version = versions.parse(scene.cluster.backend.kueue_version)
+    heads = {team.name for team in scene.heads()} if holds_trees(scene.cluster) else set[str]()
     for queue, group in scene.groups():
         held = {team.name: scene.held(team.name, group, moment) for team in scene.teams}
-        if version >= versions.COHORT_OBJECTS:
-            yield _cohort(scene.cluster, queue, group, [one for each in held.values() for one in each])
+        root = cohort_name(scene.cluster, queue)
+        if holds_trees(scene.cluster):
+            yield _cohort(scene.cluster, root, group, [one for each in held.values() for one in each])
         for team in scene.teams:
-            yield _cluster_queue(scene.cluster, team, group, held[team.name], version)
+            above = cohort_name(scene.cluster, queue, team.parent) if team.parent in heads and team.parent else root
+            own = above
+            if team.name in heads:
+                own = cohort_name(scene.cluster, queue, team.name)
+                yield _team_cohort(scene, team, group, (own, above), moment)
+            yield _cluster_queue(scene.cluster, team, group, held[team.name], (own, version))
 
 
 def _priorities(cluster: Cluster) -> Iterator[Manifest]:
@@ -82,7 +98,7 @@ def _flavors(scene: Scene) -> Iterator[Manifest]:
         )
 
 
-def _cohort(cluster: Cluster, queue: str, group: Sequence[Flavor], held: Sequence[Holding]) -> Manifest:
+def _cohort(cluster: Cluster, name: str, group: Sequence[Flavor], held: Sequence[Holding]) -> Manifest:
     """What no team is guaranteed stands in the cohort itself, so that it is borrowed before anything of a team."""
     resources = covered(group)
     rows = [
@@ -95,25 +111,53 @@ def _cohort(cluster: Cluster, queue: str, group: Sequence[Flavor], held: Sequenc
         )
         for flavor in group
     ]
-    name = cohort_name(cluster, queue)
     return Manifest(
         path=f"{cluster.name}/{CLUSTER_FOLDER}/cohort-{name}.yaml",
         text=environment.render(
-            "kubernetes/cohort.yaml.j2", api=api_of(cluster), name=name, resources=resources, flavors=rows
+            "kubernetes/cohort.yaml.j2",
+            api=api_of(cluster),
+            name=name,
+            team="",
+            parent="",
+            weight="",
+            resources=resources,
+            flavors=rows,
         ),
         addresses=tuple(sorted({f"pool/{cluster.name}/{pool}" for flavor in group for pool in flavor.pools})),
     )
 
 
-def cohort_name(cluster: Cluster, queue: str) -> str:
-    """The name of the cohort in which the queues of one vendor lend to each other."""
-    return dns_label(f"{cluster.name}-{queue}")
+def _team_cohort(scene: Scene, team: Team, group: Sequence[Flavor], names: tuple[str, str], moment: int) -> Manifest:
+    """A team with those below it; `names` are those of the cohort and of the one above. It owns what its queues own."""
+    resources, (name, above) = covered(group), names
+    held = scene.held_together(team.name, group, moment)
+    weight = max(one.weight for one in held)
+    return Manifest(
+        path=f"{scene.cluster.name}/{CLUSTER_FOLDER}/cohort-{name}.yaml",
+        text=environment.render(
+            "kubernetes/cohort.yaml.j2",
+            api=api_of(scene.cluster),
+            name=name,
+            team=team.name,
+            parent=above,
+            weight="" if weight == 1 else str(weight),
+            resources=resources,
+            flavors=[(flavor.name, amounts(one, flavor, resources)) for flavor, one in zip(group, held, strict=True)],
+        ),
+        addresses=(f"team/{team.name}",),
+    )
+
+
+def cohort_name(cluster: Cluster, queue: str, team: str = "") -> str:
+    """The name of the cohort in which queues of one vendor lend to each other: all, or those of a team and below it."""
+    return dns_label("-".join(filter(None, (cluster.name, queue, team))))
 
 
 def _cluster_queue(
-    cluster: Cluster, team: Team, group: Sequence[Flavor], held: Sequence[Holding], version: versions.Version
+    cluster: Cluster, team: Team, group: Sequence[Flavor], held: Sequence[Holding], place: tuple[str, versions.Version]
 ) -> Manifest:
-    resources, name = covered(group), queue_of(team.name, group[0])
+    """The queue of a team; `place` is its cohort, and the version that writes it."""
+    resources, name, (cohort, version) = covered(group), queue_of(team.name, group[0]), place
     weight = max(one.weight for one in held)
     return Manifest(
         path=f"{cluster.name}/{CLUSTER_FOLDER}/queue-{name}.yaml",
@@ -123,7 +167,7 @@ def _cluster_queue(
             name=name,
             team=team.name,
             cohort_field=versions.since(versions.COHORT_FIELDS, version),
-            cohort=cohort_name(cluster, group[0].queue),
+            cohort=cohort,
             namespace=namespace_of(team),
             weight="" if weight == 1 else str(weight),
             resources=resources,

@@ -95,11 +95,11 @@ def _of_flavor(flavor: Flavor, pool: str) -> Iterator[Degraded]:
         yield degraded(pool, f"pools {pools} have the same models and labels: their quotas are counted together")
 
 
-def of_team(team: Team, parts: Sequence[Part], queueing: Queueing) -> Iterator[Degraded]:
-    """What holds for the quotas of a team."""
+def of_team(team: Team, parts: Sequence[Part], queueing: Queueing, *, in_trees: bool) -> Iterator[Degraded]:
+    """What holds for the quotas of a team; `in_trees` says that queues know the limits of teams above theirs."""
     if queueing is Queueing.NONE:
         return
-    if parts and team.parent is not None:
+    if parts and team.parent is not None and not in_trees:
         yield degraded(f"team/{team.name}", f"limits of its parent {team.parent} are held by the plan alone")
     if queueing is not Queueing.KUEUE:
         return

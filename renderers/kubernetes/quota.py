@@ -38,7 +38,7 @@ class Part:
     """What one quota gives its team of the devices of one model in one pool.
 
     `borrowing` is None where the quota has no limit, `lending` is None where it lends all it does not use. `below` are
-    the devices that quotas of teams below own of them.
+    the devices that quotas of teams below own of them, and `lending_of_all` is what is lent of both together.
     """
 
     quota: str
@@ -49,6 +49,7 @@ class Part:
     weight: int
     divided: bool
     below: int = 0
+    lending_of_all: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,8 @@ def _timeline(
     used = [usage.get((quota.name, place.where.key, place.accelerator.slug), Usage()) for place in places]
     moments = {begin, *calendar.cuts}
     if len(places) > 1:
-        moments |= {cut for item in (*used, *inside) for cut in item.cuts if cut > begin}
+        changes = {cut for item in used for cut in item.cuts} | {cut for each in inside for cut in each.cuts}
+        moments |= {cut for cut in changes if cut > begin}
     cuts: list[int] = []
     found: list[tuple[Part, ...]] = []
     for moment in sorted(moments):
@@ -143,7 +145,8 @@ def _parts(
     left = [max(0, place.devices - each) for place, each in zip(places, below, strict=True)]
     guaranteed = _divided(terms.guaranteed, left, used)
     lent = split(terms.lend or 0, guaranteed)
-    for place, nominal, lending, inside in zip(places, guaranteed, lent, below, strict=True):
+    lent_of_all = split(terms.lend or 0, [own + inside for own, inside in zip(guaranteed, below, strict=True)])
+    for place, nominal, lending, inside, all_lent in zip(places, guaranteed, lent, below, lent_of_all, strict=True):
         limit = None if terms.limit is None else min(terms.limit, place.devices)
         yield Part(
             quota=quota.name,
@@ -154,6 +157,7 @@ def _parts(
             weight=terms.weight,
             divided=len(places) > 1,
             below=inside,
+            lending_of_all=None if terms.lend is None else min(nominal + inside, all_lent),
         )
 
 
@@ -200,18 +204,42 @@ def split(amount: int, weights: Sequence[int]) -> tuple[int, ...]:
 
 def holding(parts: Sequence[Part], flavor: Flavor, cluster: str) -> Holding:
     """What a team with these parts has of one flavor of a cluster."""
-    held = [part for part in parts if part.where.where.cluster.name == cluster and flavor.holds(part.where)]
-    covered = sum(part.where.devices for part in held)
-    borrowing = [part.borrowing for part in held if part.borrowing is not None]
-    lending = [part.lending for part in held if part.lending is not None]
-    all_limited = covered == flavor.devices and len(borrowing) == len(held) > 0
+    held = _held(parts, flavor, cluster)
     return Holding(
         flavor=flavor.name,
         nominal=sum(part.nominal for part in held),
-        borrowing=sum(borrowing) if all_limited else None,
-        lending=sum(lending) if held and len(lending) == len(held) else None,
+        borrowing=_borrowing(held, flavor),
+        lending=_sum([part.lending for part in held]),
         weight=max((part.weight for part in held), default=1),
     )
+
+
+def holding_of_tree(parts: Sequence[Part], flavor: Flavor, cluster: str) -> Holding:
+    """What a team with these parts and those below it have together beside their own queues: limits, and no devices."""
+    held = _held(parts, flavor, cluster)
+    borrowing, below = _borrowing(held, flavor), sum(part.below for part in held)
+    return Holding(
+        flavor=flavor.name,
+        borrowing=None if borrowing is None else max(0, borrowing - below),
+        lending=_sum([part.lending_of_all for part in held]),
+        weight=max((part.weight for part in held), default=1),
+    )
+
+
+def _held(parts: Sequence[Part], flavor: Flavor, cluster: str) -> list[Part]:
+    return [part for part in parts if part.where.where.cluster.name == cluster and flavor.holds(part.where)]
+
+
+def _borrowing(held: Sequence[Part], flavor: Flavor) -> int | None:
+    """How much may be borrowed of a flavor; None where some of its devices are not limited."""
+    covered = sum(part.where.devices for part in held)
+    return _sum([part.borrowing for part in held]) if covered == flavor.devices else None
+
+
+def _sum(amounts: Sequence[int | None]) -> int | None:
+    """The sum; None where there is nothing to add, or anything is without limit."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) > 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from renderers.kubernetes.flavors import CPU, MEMORY, flavors_of
 from renderers.kubernetes.naming import dns_label
-from renderers.kubernetes.quota import holding, timelines_of
+from renderers.kubernetes.quota import holding, holding_of_tree, timelines_of
 from renderers.kubernetes.terms import begin_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,16 @@ class Scene:
         """What a team has of each flavor of a group at a moment."""
         parts = self.parts(team, moment)
         return tuple(holding(parts, flavor, self.cluster.name) for flavor in group)
+
+    def held_together(self, team: str, group: Sequence[Flavor], moment: int) -> tuple[Holding, ...]:
+        """What a team and those below it may borrow and lend together of each flavor of a group at a moment."""
+        parts = self.parts(team, moment)
+        return tuple(holding_of_tree(parts, flavor, self.cluster.name) for flavor in group)
+
+    def heads(self) -> tuple[Team, ...]:
+        """The teams that have others below them."""
+        above = {team.parent for team in self.teams}
+        return tuple(team for team in self.teams if team.name in above)
 
     def groups(self) -> tuple[tuple[str, tuple[Flavor, ...]], ...]:
         """The flavors that are admitted together, by the name of their queues."""

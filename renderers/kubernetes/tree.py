@@ -85,7 +85,9 @@ def render(plan: Plan, specset: SpecSet, cluster: Cluster) -> Rendered:
     manifests += (*(writer.fixed(scene) if writer else ()), *changing(scene.begin))
     manifests += services.fixed_objects([made for made, _, _ in serving], {team.name: team for team in specset.teams})
     for team in specset.teams:
-        notes += limits.of_team(team, scene.parts(team.name, scene.begin), cluster.backend.queueing)
+        parts, queueing = scene.parts(team.name, scene.begin), cluster.backend.queueing
+        in_trees = queueing is Queueing.KUEUE and kueue.holds_trees(cluster)
+        notes += limits.of_team(team, parts, queueing, in_trees=in_trees)
     if phases:
         notes.append(limits.of_phases(cluster))
     teams = {team.name: team for team in specset.teams}

@@ -52,14 +52,62 @@ def queues(found: Sequence[Thing], models: Models) -> Queues:
     for thing in found:
         reader = _READERS.get((thing.group, thing.kind))
         for tenant, mine in reader(thing, found, models, untold) if reader else ():
-            tenants.setdefault(tenant.name, tenant)
+            known_as = tenants.setdefault(tenant.name, tenant)
+            tenants[tenant.name] = known_as if known_as.namespace else tenant
             allowances += mine
     known = {(each.tenant, each.model, each.vendor): each for each in reversed(allowances)}
+    for key in sorted(key for key, each in known.items() if each.tenant in _heads(found)):
+        below = [each for each in allowances if _is_below(each.tenant, key[0], tenants)]
+        known[key] = _of_all_below(known[key], below, found, models)
     return Queues(
         tenants=tuple(tenants[name] for name in sorted(tenants)),
         allowances=tuple(known[key] for key in sorted(known)),
         untold=tuple(untold),
     )
+
+
+def _heads(found: Sequence[Thing]) -> frozenset[str]:
+    """The teams whose queues are in the cohorts that they are."""
+    return frozenset(
+        _named(each)
+        for each in found
+        if (each.group, each.kind) == (_KUEUE, "ClusterQueue")
+        and _team_of_cohort(_cohort_of(each), found) == _named(each)
+    )
+
+
+def _of_all_below(own: Allowance, below: Sequence[Allowance], found: Sequence[Thing], models: Models) -> Allowance:
+    """What a team with a queue beside those of others below it has: what all own together, and what its cohort lends.
+
+    Where it owns nothing itself and nothing limits it, it has what those below it have, which needs no quota.
+    """
+    kind = (own.model, own.vendor)
+    owned = (own.guaranteed or 0) + sum(each.guaranteed or 0 for each in below if (each.model, each.vendor) == kind)
+    lending = [
+        part.lending
+        for each in found
+        if (each.group, each.kind) == (_KUEUE, "Cohort") and _named(each) == own.tenant
+        for part in _parts(each, _flavors(found), models)
+        if (part.model, part.vendor) == kind
+    ]
+    lent = sum(each or 0 for each in lending) if lending and None not in lending else None
+    if not own.guaranteed and own.limit is None and lent is None:
+        return own
+    return replace(own, guaranteed=owned, lend=lent if lent is not None and lent < owned else None)
+
+
+def _flavors(found: Sequence[Thing]) -> dict[str, Thing]:
+    return {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
+
+
+def _is_below(name: str, head: str, tenants: Mapping[str, Tenant]) -> bool:
+    """Whether a team is below another; one that was come by already ends the way up."""
+    seen = {name}
+    while (name := tenants[name].parent if name in tenants else "") and name not in seen:
+        if name == head:
+            return True
+        seen.add(name)
+    return False
 
 
 Found = Iterator[tuple[Tenant, list[Allowance]]]
@@ -76,12 +124,12 @@ def _cluster_queue(queue: Thing, found: Sequence[Thing], models: Models, untold:
         untold.append(f"queue {queue.name} serves {', '.join(spaces)}: a team has one namespace, write the right one")
     if queue.spec.get("admissionChecksStrategy") or queue.spec.get("admissionChecks"):
         untold.append(f"queue {queue.name}: its admission checks are not written")
-    flavors = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
+    flavors = _flavors(found)
     cohort = _cohort_of(queue)
     parts = list(_parts(queue, flavors, models))
     weight = _weight(at(queue.tree, "spec", "fairSharing", "weight"))
     yield (
-        Tenant(name=name, namespace=spaces[0] if len(spaces) == 1 else "", parent=_team_of_cohort(cohort, found)),
+        Tenant(name=name, namespace=spaces[0] if len(spaces) == 1 else "", parent=_parent(name, cohort, found)),
         [
             replace(_allowance(name, model, vendor, parts, not cohort), weight=weight)
             for model, vendor in sorted({(p.model, p.vendor) for p in parts})
@@ -97,7 +145,7 @@ def _cohort(cohort: Thing, found: Sequence[Thing], models: Models, untold: list[
     """A cohort below another is a team that has others in it; the uppermost only says who lends to each other."""
     if not text_of(cohort.spec.get("parentName")):
         return
-    flavors = {each.name: each for each in found if (each.group, each.kind) == (_KUEUE, "ResourceFlavor")}
+    flavors = _flavors(found)
     if any(part.nominal for part in _parts(cohort, flavors, models)):
         untold.append(f"cohort {cohort.name}: its own quota is not written; a team's guarantee contains its children's")
     above = text_of(cohort.spec.get("parentName"))
@@ -108,6 +156,21 @@ def _team_of_cohort(name: str, found: Sequence[Thing]) -> str:
     """The team that a cohort is; the uppermost is none."""
     cohort = next((each for each in found if (each.group, each.kind, each.name) == (_KUEUE, "Cohort", name)), None)
     return _named(cohort) if cohort is not None and text_of(cohort.spec.get("parentName")) else ""
+
+
+def _parent(team: str, cohort: str, found: Sequence[Thing]) -> str:
+    """The team above one whose queue is in this cohort: the cohort's own, or where that is the team itself the next."""
+    above = _team_of_cohort(cohort, found)
+    if above != team:
+        return above
+    return next(
+        (
+            _team_of_cohort(text_of(each.spec.get("parentName")), found)
+            for each in found
+            if (each.group, each.kind, each.name) == (_KUEUE, "Cohort", cohort)
+        ),
+        "",
+    )
 
 
 def _named(thing: Thing) -> str:

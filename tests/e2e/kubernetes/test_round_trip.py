@@ -33,7 +33,13 @@ JOBS = (
     builders.a_job("train", gpus={"model": builders.H100, "count": 16, "nodes": 2}, duration="9h"),
     builders.a_job("simulate", "nlp", gpus={"model": "mi300x", "count": 8}, duration="9h"),
 )
+TEAMS = (
+    builders.a_team("research"),
+    builders.a_team("vision", parent="research"),
+    builders.a_team("nlp", parent="research"),
+)
 QUOTAS = (
+    builders.a_quota("research-h100", "research", guaranteed=22, limit=23, lend=5),
     builders.a_quota("vision-h100", "vision", guaranteed=16, weight=3),
     builders.a_quota("nlp-h100", "nlp", guaranteed=4, limit=8, lend=1),
     builders.a_quota("nlp-mi300x", "nlp", guaranteed=16, gpus={"model": "mi300x"}),
@@ -84,7 +90,7 @@ def environment(cluster: Cluster) -> dict[str, str]:
 @pytest.fixture
 def found(cluster: Cluster, tmp_path: Path) -> Iterator[Found]:
     """Two jobs that run beside somebody else's Deployment, in the middle of it all."""
-    documents = (builders.a_cluster(*POOLS, name="lab"), *QUOTAS, *JOBS)
+    documents = (builders.a_cluster(*POOLS, name="lab"), *TEAMS, *QUOTAS, *JOBS)
     made = Planned(specs=builders.loaded(*documents), plan=builders.planned(*documents, budget=0))
     for node in nodes_of(made.specs):
         cluster.api.call("POST", "/api/v1/nodes", node)
@@ -139,7 +145,9 @@ def test_what_was_applied_is_found_again_and_the_next_plan_goes_on_with_it(found
         was = wanted[nodes]
         assert [(group.model, group.count) for group in pool.gpus] == [(group.model, group.count) for group in was.gpus]
         assert (pool.cpus, pool.memory, pool.taints) == (was.cpus, was.memory, was.taints)
-    assert {team.name for team in found.specs.teams} == {"nlp", "vision"}
+    assert {team.name: team.parent for team in found.specs.teams} == {
+        "nlp": "research", "research": None, "vision": "research",
+    }  # fmt: skip
     assert quotas(found.specs) == quotas(found.planned.specs)
 
     before = {item.address: item for item in found.planned.plan.placements}

@@ -143,6 +143,38 @@ def test_cohorts_below_others_are_teams_and_weights_are_kept() -> None:
     )
 
 
+def test_a_team_with_a_queue_in_the_cohort_that_it_is_has_what_all_below_it_own() -> None:
+    def cohort(name: str, team: str, **spec: Any) -> dict[str, Any]:
+        return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "spec": spec,
+                "metadata": {"name": name, "annotations": {"planner.dev/team": team}}}  # fmt: skip
+
+    limits = [{"flavors": [{"name": "h100", "resources": [{"name": GPU, "nominalQuota": 0, "lendingLimit": 7}]}]}]
+    own = {"nominalQuota": 2, "borrowingLimit": 10, "lendingLimit": 2}
+    result = read(
+        FLAVOR, cohort("org", "org"), cohort("org-r", "research", parentName="org", resourceGroups=limits),
+        cluster_queue("research-nvidia", ("h100", GPU, own), cohort="org-r", team="research"),
+        cluster_queue("vision-nvidia", ("h100", GPU, {"nominalQuota": 8}), cohort="org-r", team="vision"),
+        local_queue("research", "research-nvidia"), local_queue("vision", "vision-nvidia"),
+    )  # fmt: skip
+    assert result.tenants == (
+        Tenant(name="research", namespace="research"),
+        Tenant(name="vision", parent="research", namespace="vision"),
+    )
+    assert [(each.tenant, each.guaranteed, each.limit, each.lend) for each in result.allowances] == [
+        ("research", 10, 12, 7), ("vision", 8, None, None),
+    ]  # fmt: skip
+
+
+def test_a_team_that_owns_nothing_beside_those_below_it_has_no_quota_of_its_own() -> None:
+    parent = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "spec": {"parentName": "org"},
+              "metadata": {"name": "research"}}  # fmt: skip
+    result = read(
+        FLAVOR, parent, cluster_queue("research", ("h100", GPU, {"nominalQuota": 0}), cohort="research"),
+        cluster_queue("vision", ("h100", GPU, {"nominalQuota": 8}), cohort="research"),
+    )  # fmt: skip
+    assert [(each.tenant, each.guaranteed) for each in result.allowances] == [("research", 0), ("vision", 8)]
+
+
 def test_a_guarantee_of_nothing_without_a_limit_is_what_every_team_has() -> None:
     result = facts(
         node("n1"), cluster_queue("a", ("h100", GPU, {"nominalQuota": 0})),
