@@ -1,9 +1,14 @@
-"""UC-15: gangs give way whole, as few as are needed, and none for work that could not start anyway."""
+"""UC-15: of an elastic job as many replicas give way as are needed, gangs give way whole and as few as are needed, and
+none for work that could not start anyway.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from planner.plan import Plan
 from tests.builders import Document, a_cluster, a_job, a_policy, a_pool, hours, planned
 
 SOON = {"deadline": "2026-12-01T02:00:00Z", "deadline_is": "hard"}
@@ -27,6 +32,38 @@ def a_snapshot(*running: Document) -> Document:
 def a_gang(name: str, **fields: Any) -> Document:
     """Two devices that only run together."""
     return a_job(name, gpus=2, duration="24h", priority="P3", **fields)
+
+
+def a_crowd(needed: int, **fields: Any) -> Plan:
+    """Work that has all 11 devices of the only node and is half done, when urgent work needs some of them."""
+    return planned(
+        a_cluster(a_pool(nodes=1, count=11)), a_policy(length="7d"),
+        a_job("many", duration="24h", priority="P3", checkpoint={"every": "1h", "restart": "5m"}, **fields),
+        a_job("urgent", gpus=needed, duration="2h", priority="P0", window=SOON),
+        a_snapshot(a_run("many", *range(11)) | {"done": "50%", "checkpointed": "50%"}),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("needed", "left", "end"), [(1, 10, 14), (2, 9, 15)])
+def test_an_elastic_job_gives_as_many_replicas_as_are_needed_and_goes_on_with_the_others(
+    needed: int, left: int, end: int
+) -> None:
+    plan = a_crowd(needed, gpus=1, replicas={"min": 1, "max": 11})
+    assert hours(plan, "job/vision/urgent") == (0, 2)
+    assert hours(plan, "job/vision/many") == (0, end)
+    assert plan.preemptions == ()
+    (move,) = plan.moves
+    assert (move.address, move.beneficiary, move.lost_work_seconds) == ("job/vision/many", "job/vision/urgent", 300)
+    many = plan.placement("job/vision/many")
+    assert many is not None
+    assert many.gpus == left
+
+
+def test_a_gang_that_cannot_shrink_gives_way_whole_for_one_device() -> None:
+    plan = a_crowd(1, gpus=11)
+    assert hours(plan, "job/vision/urgent") == (0, 2)
+    (stop,) = plan.preemptions
+    assert (stop.victim, stop.gpus) == ("job/vision/many", 11)
 
 
 def test_one_of_two_gangs_gives_way_whole_and_the_other_is_not_touched() -> None:
