@@ -8,12 +8,14 @@ import pytest
 
 from planner.discovery.kubernetes.read import COMMANDS
 from planner.plan import Inputs, Parameters
+from planner.spec.backend import DueRunner
 from planner.specset import SourceFile, load
 from renderers import kubernetes
 from renderers.kubernetes.due import minutes_between
 from renderers.manifest import Rendered
 from tests.renderers.fleet import FLEET, plan_of, specset_of
 from tests.renderers.kubernetes.reading import documents, expanded, objects, schema_faults
+from tests.renderers.test_injection import CONTROL, LINES, PRINTABLE
 
 RUNNER = "image: registry.acme/planner:1, repository: https://git.acme/fleet.git"
 SLOT = 900
@@ -114,6 +116,21 @@ def test_no_text_of_the_specs_becomes_an_option_or_is_expanded() -> None:
     assert clone[-3:] == ["--", hostile, "/work/fleet"]
     assert f"--specs={hostile}" in look
     assert "--state-branch=$(HOME)" in release
+
+
+@pytest.mark.parametrize("text", PRINTABLE + LINES + CONTROL)
+def test_hostile_text_arrives_as_it_was_written(text: str) -> None:
+    specs = specset_of(FLEET)
+    (cluster,) = specs.clusters
+    runner = DueRunner.model_construct(
+        image=text, repository=text, specs=text, state_branch=text, namespace="planner", secret=None
+    )
+    backend = cluster.backend.model_copy(update={"due": runner})
+    result = kubernetes.render(plan_of(specs=specs), specs, cluster.model_copy(update={"backend": backend}))
+    clone, look, release = commands(result)
+    assert (clone[-2], pod(result)["containers"][0]["image"]) == (text, text)
+    assert look[4] == f"--specs={text}"
+    assert f"--state-branch={text}" in release
 
 
 @pytest.mark.parametrize(
