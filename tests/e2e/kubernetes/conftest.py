@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.labs.kubernetes.cluster import Cluster, running_cluster
 
 OURS = "--selector=app.kubernetes.io/managed-by=gpu-fleet-planner"
-QUEUEING = "clusterqueues,cohorts,resourceflavors,workloadpriorityclasses"
+QUEUEING = "clusterqueues,cohorts,resourceflavors,topologies,workloadpriorityclasses"
 
 
 @pytest.fixture(scope="session")
