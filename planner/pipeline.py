@@ -134,10 +134,10 @@ def problem_json(
     specset: SpecSet, *, start: int, snapshot: Snapshot | None = None, previous: Plan | None = None
 ) -> str:
     """The problem that the solver is given, as JSON."""
-    from planner.compile.problem import compiled
     from solvers.jsonform import to_json
 
-    return to_json(compiled(specset, start=start, snapshot=snapshot, previous=previous).problem)
+    given = _Given(specset=specset, start=start, snapshot=snapshot, previous=previous)
+    return to_json(_compiled(given, frozenset()).problem)
 
 
 def solution_json(
