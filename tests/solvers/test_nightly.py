@@ -33,6 +33,7 @@ def crowded(problem: Problem) -> Problem:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1_800)
 @in_shares
 def test_of_small_problems_every_bound_is_at_least_the_best_plan(share: int) -> None:
     @settings(max_examples=EACH)
@@ -49,6 +50,7 @@ def test_of_small_problems_every_bound_is_at_least_the_best_plan(share: int) -> 
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1_800)
 @in_shares
 def test_of_crowded_problems_every_bound_is_at_least_every_plan(share: int) -> None:
     @settings(max_examples=EACH)
