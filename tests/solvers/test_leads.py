@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -30,12 +31,12 @@ TWO = (a_pool(a_node(8), a_node(8)),)
 CHARGED = ((0, 8),)
 
 
-def running(lead: Lead | None = None, **facts: object) -> Task:
+def running(lead: Lead | None = None, **facts: Any) -> Task:
     """Work on all of node 0 for 6 more slots, or after 3 of them for 4 anywhere from slot 3 on."""
     lead = lead or Lead(slots=3, worth_micros=500, seats=((0, 0),))
     on = a_mode(8, duration=6, latest=0, nodes=(0,), cash_micros=2, power_micros=1, charges=CHARGED)
     later = a_mode(8, duration=4, cost_micros=7, charges=CHARGED, lead=lead, earliest=lead.slots)
-    return replace(a_task(on, later, previous=a_previous(0, (0, 8)), move_micros=1), **facts)  # type: ignore[arg-type]
+    return replace(a_task(on, later, previous=a_previous(0, (0, 8)), move_micros=1), **facts)
 
 
 def interrupted(start: int = 4, node: int = 1, lead: Run | None = None) -> tuple[Run, Run]:
@@ -52,7 +53,7 @@ def broken(problem: Problem, *runs: tuple[Run, ...]) -> set[str]:
     return {str(each.rule) for each in found}
 
 
-def a_fleet(*others: Task, **facts: object) -> Problem:
+def a_fleet(*others: Task, **facts: Any) -> Problem:
     """Two nodes of 8, the running work, and others."""
     facts.setdefault("rows", (a_row(limit=(16,) * 10),))
     return a_problem(running(), *others, slots=10, pools=TWO, **facts)
