@@ -60,6 +60,8 @@ _SEED: Final = 20_171_016
 _LP_GROUPS: Final = 800
 _LP_CELLS: Final = 20_000
 """The largest linear relaxation that is closed, in groups of tasks and in slots times price kinds."""
+_SETTLED_CELLS: Final = 2_000
+"""The largest of which canonical prices are chosen: that takes about as long as closing it twice."""
 
 _TURNS: Final = 100
 _TURNS_PART: Final = 8
@@ -229,7 +231,7 @@ class Search:
         from solvers.shadow import shadow
 
         groups = len(self._market.groups)
-        if not self._is_small() or ask("prices", self._value, self._bound):
+        if self._quote.tolls.size > _SETTLED_CELLS or not self._is_small() or ask("prices", self._value, self._bound):
             return
         self._shadow = shadow(self._market, self._quote, columns=14 * groups + 500, rounds=6)
         if self._shadow is not None:
