@@ -54,9 +54,25 @@ class Cluster:
         """Apply on the server with strict validation: a line for each object."""
         return self.kubectl("apply", "--server-side", "--validate=strict", *words, stdin=stdin).splitlines()
 
+    def would_be(self, *words: object) -> list[Object]:
+        """The objects as the server would hold them after an apply that it only tries."""
+        return _items(
+            self.kubectl("apply", "--server-side", "--validate=strict", "--dry-run=server", "--output=json", *words)
+        )
+
+    def live(self, *words: object) -> list[Object]:
+        """The objects as the server holds them."""
+        return _items(self.kubectl("get", "--output=json", *words))
+
     def apply_objects(self, objects: Sequence[Object]) -> list[str]:
         """Apply objects that are at hand."""
         return self.apply("-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))
+
+
+def _items(text: str) -> list[Object]:
+    found: Object = json.loads(text)
+    items: list[Object] = found["items"] if found["kind"] == "List" else [found]
+    return items
 
 
 @contextlib.contextmanager
