@@ -16,9 +16,10 @@ from ortools.math_opt import model_pb2
 from ortools.math_opt.python import mathopt
 
 from solvers.arrays import Arrays, Ints
-from solvers.columns import BUDGET_AT, BUDGET_END, BUDGET_MICROS, CASH, DURATION, KIND, LEAD, MODE_AT, SCALE, TASK
+from solvers.columns import BUDGET_AT, BUDGET_END, BUDGET_MICROS, DURATION, KIND, LEAD, MODE_AT, SCALE, TASK
 from solvers.prices import Floats, Market, Prices, Quote, lawful, quote
-from solvers.pricing import Desk, list_columns, overlap
+from solvers.pricing import Desk, list_columns
+from solvers.value import cash_inside
 
 _FREE: Final = float("inf")
 _PARTS: Final = (1, 4, 16)
@@ -324,9 +325,8 @@ def _cash(market: Market, columns: Columns) -> Block:
     for place, (group, mode, start) in enumerate(columns.rows.tolist() if len(a.budget) else ()):
         row = a.task[market.groups[group, 0]]
         for budget in a.flat[row[BUDGET_AT] : row[BUDGET_END]].tolist():
-            slots = overlap(a, budget, start, start + int(a.mode[mode, DURATION]))
-            led = overlap(a, budget, 0, int(a.mode[mode, LEAD]))
-            cash = float(a.mode[mode, CASH]) * slots + float(a.mode[row[MODE_AT], CASH]) * led
+            cash = cash_inside(a, budget, mode, start, start + int(a.mode[mode, DURATION]))
+            cash += cash_inside(a, budget, row[MODE_AT], 0, int(a.mode[mode, LEAD]))
             if cash:
                 spent.append((budget, place, cash / 1e6))
     upper = a.budget[:, BUDGET_MICROS] / 1e6

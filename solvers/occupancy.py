@@ -18,8 +18,6 @@ from solvers.columns import (
     BUDGET_AT,
     BUDGET_END,
     BUDGET_MICROS,
-    BUDGET_START,
-    BUDGET_STOP,
     CASH,
     CHARGE_AT,
     CHARGE_END,
@@ -65,7 +63,7 @@ from solvers.columns import (
     WORK,
 )
 from solvers.compiled import compiled, inlined
-from solvers.value import own_value
+from solvers.value import cash_inside, own_value
 
 
 class State(NamedTuple):
@@ -176,14 +174,11 @@ def bonus_change(a: Arrays, st: State, mode: int, start: int, end: int, sign: in
 @inlined
 def spend(a: Arrays, st: State, mode: int, start: int, end: int, sign: int) -> None:
     """Book or unbook the cash of `[start, end)` in a mode in every budget of its task."""
-    cash, task = a.mode[mode, CASH], a.mode[mode, TASK]
-    if cash == 0:
+    task = a.mode[mode, TASK]
+    if a.mode[mode, CASH] == 0:
         return
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-        budget = a.flat[at]
-        overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
-        if overlap > 0:
-            st.cash[budget] -= sign * cash * overlap
+        st.cash[a.flat[at]] -= sign * cash_inside(a, a.flat[at], mode, start, end)
 
 
 @compiled

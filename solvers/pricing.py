@@ -12,8 +12,6 @@ from solvers.arrays import Arrays, Ints, Kinds
 from solvers.columns import (
     BUDGET_AT,
     BUDGET_END,
-    BUDGET_START,
-    BUDGET_STOP,
     CASH,
     CREST,
     DEVICES,
@@ -34,7 +32,7 @@ from solvers.columns import (
     WAS_START,
 )
 from solvers.compiled import compiled, inlined
-from solvers.value import own_value
+from solvers.value import cash_inside, own_value
 
 MILLION: Final = 10**6
 
@@ -56,18 +54,12 @@ class Desk(NamedTuple):
 
 
 @inlined
-def overlap(a: Arrays, budget: int, start: int, end: int) -> int:
-    """Count the slots of `[start, end)` inside a budget's window."""
-    return int(max(0, min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])))
-
-
-@inlined
 def cash_toll(a: Arrays, ppm: Ints, mode: int, start: int, end: int) -> int:
     """Micros that the cash of `[start, end)` in a mode costs at budget prices `ppm`, rounded down."""
     total, task = 0, a.mode[mode, TASK]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
         budget = a.flat[at]
-        cash = a.mode[mode, CASH] * overlap(a, budget, start, end)
+        cash = cash_inside(a, budget, mode, start, end)
         total += cash // MILLION * ppm[budget] + cash % MILLION * ppm[budget] // MILLION
     return int(total)
 
@@ -133,7 +125,7 @@ def add_span(a: Arrays, mode: int, span: tuple[int, int], count: int, use: Ints,
         use[a.mode[mode, KIND], end] -= amount
     task = a.mode[mode, TASK]
     for at in range(a.task[task, BUDGET_AT], a.task[task, BUDGET_END]):
-        spent[a.flat[at]] += count * a.mode[mode, CASH] * overlap(a, a.flat[at], start, end)
+        spent[a.flat[at]] += count * cash_inside(a, a.flat[at], mode, start, end)
 
 
 @compiled

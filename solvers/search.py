@@ -46,7 +46,7 @@ from solvers.occupancy import State, empty_state, put
 from solvers.prices import Market, Quote, free_prices, market_of, quote, raise_prices
 from solvers.pricing import MILLION
 from solvers.problem import Problem
-from solvers.solution import Assignment, PoolPrice, Proof, Run, Seat, Solution
+from solvers.solution import Assignment, PoolPrice, Proof, Run, Seat, Solution, run_of_lead
 
 if TYPE_CHECKING:
     from solvers.closing import Closing
@@ -275,8 +275,7 @@ class Search:
         run = self._run(task)
         lead = self._problem.tasks[task].modes[run.mode].lead
         if lead is not None:
-            seats = tuple(Seat(node=node, part=part) for node, part in sorted(lead.seats))
-            yield Run(mode=0, start=0, end=lead.slots, seats=seats)
+            yield run_of_lead(lead)
         yield run
 
     def _run(self, task: int) -> Run:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from solvers.problem import Lead
+
 
 class Proof(StrEnum):
     """How much is known: `bounded` has a valid bound with a gap, `heuristic` has no bound, `none` no solution."""
@@ -36,6 +38,12 @@ class Run:
     end: int
     seats: tuple[Seat, ...]
     guaranteed: int = 0
+
+
+def run_of_lead(lead: Lead) -> Run:
+    """The run that leads to another: it goes on in the first mode from slot 0, where it is."""
+    seats = tuple(Seat(node=node, part=part) for node, part in sorted(lead.seats))
+    return Run(mode=0, start=0, end=lead.slots, seats=seats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,6 @@ from solvers.columns import (
     BLOCK,
     BUDGET_AT,
     BUDGET_END,
-    BUDGET_START,
-    BUDGET_STOP,
     CASH,
     CHARGE_AT,
     CHARGE_END,
@@ -50,6 +48,7 @@ from solvers.columns import (
 )
 from solvers.compiled import compiled, inlined
 from solvers.occupancy import State, spilled
+from solvers.value import cash_inside
 
 Span: TypeAlias = tuple[int, int]
 """The first and the last of some starts, both included."""
@@ -220,13 +219,6 @@ def mark_starts(a: Arrays, st: State, mode: int, low: int, high: int) -> None:
     st.line[OPEN, low : high + 1] = 1
     close_for_rows(a, st, mode, low, high)
     close_for_nodes(a, st, mode, low, high)
-
-
-@inlined
-def cash_inside(a: Arrays, budget: int, mode: int, start: int, end: int) -> int:
-    """The cash that a mode costs in the slots of `[start, end)` that a budget covers."""
-    overlap = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
-    return int(a.mode[mode, CASH] * max(0, overlap))
 
 
 @inlined

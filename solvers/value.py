@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from solvers.arrays import Arrays
-from solvers.columns import COST, DELAY, DUE, DURATION, LATE, LATE_MOST, LATE_SPAN, RATE, REST, RUNNING, SINCE
-from solvers.compiled import compiled
+from solvers.columns import (
+    BUDGET_START,
+    BUDGET_STOP,
+    CASH,
+    COST,
+    DELAY,
+    DUE,
+    DURATION,
+    LATE,
+    LATE_MOST,
+    LATE_SPAN,
+    RATE,
+    REST,
+    RUNNING,
+    SINCE,
+)
+from solvers.compiled import compiled, inlined
 
 
 @compiled
@@ -28,3 +43,10 @@ def own_value(a: Arrays, task: int, mode: int, start: int) -> int:
     if over > 0:
         value -= min(a.task[task, LATE_MOST], a.task[task, LATE] * min(over, a.task[task, LATE_SPAN]))
     return int(value)
+
+
+@inlined
+def cash_inside(a: Arrays, budget: int, mode: int, start: int, end: int) -> int:
+    """The cash that a mode costs in the slots of `[start, end)` that a budget covers, in micros."""
+    covered = min(end, a.budget[budget, BUDGET_STOP]) - max(start, a.budget[budget, BUDGET_START])
+    return int(a.mode[mode, CASH] * max(0, covered))

@@ -19,7 +19,7 @@ from planner.compile.cells import held_cells, hosts_of, sits_so
 from planner.compile.cuts import Course, Cut, course, cut, cuts, restart_seconds
 from planner.compile.denial import denial
 from planner.compile.foreign import FOR_EVER
-from planner.compile.giving_way import Moments, Scene, above_guarantees, moments
+from planner.compile.giving_way import Scene, above_guarantees, moments
 from planner.compile.sighting import Standing
 from planner.names import address
 from planner.spec.policy import DenyWhat
@@ -75,11 +75,16 @@ def resume(works: Sequence[Work], scene: Scene) -> tuple[Work, ...]:
     when = moments(works, firsts, scene)
     ways = sum(len(work.candidates) for work in works if work.address in found)
     most = max(1, min(_MOST_CUTS, _MOST_WAYS // max(1, ways)))
-    return tuple(
-        work if (one := found.get(work.address)) is None
-        else _resumed(work, one, scene, _leave(one, when, free.get(work.address, 0), most, scene))
-        for work in works
-    )  # fmt: skip
+    made: list[Work] = []
+    for work in works:
+        one, first = found.get(work.address), free.get(work.address, 0)
+        if one is not None:
+            slots = when.of(one.going_on, first or 0, most)
+            leaves = cuts(one.course, slots, one.closes, scene.horizon, when.patience)
+            made.append(_resumed(work, one, scene, leaves, first))
+        else:
+            made.append(work)
+    return tuple(made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,31 +221,19 @@ def _denied(what: DenyWhat, work: Work, going_on: Candidate, scene: Scene) -> bo
     return denial(scene.policy.deny, ask, going_on.site, what) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Leave:
-    """When a run may be interrupted, and from which slot on it may be stopped rather than moved (None: never)."""
-
-    cuts: tuple[Cut, ...]
-    first: int | None
-
-
-def _leave(found: Found, when: Moments, first: int | None, most: int, scene: Scene) -> _Leave:
-    slots = when.of(found.going_on, first or 0, most)
-    return _Leave(cuts=cuts(found.course, slots, found.closes, scene.horizon, when.patience), first=first)
-
-
-def _resumed(work: Work, found: Found, scene: Scene, leave: _Leave) -> Work:
+def _resumed(work: Work, found: Found, scene: Scene, leaves: Iterable[Cut], first: int | None) -> Work:
     """The work with its run as the first candidate, then the ways to begin again from what is saved.
 
-    What may not be stopped may only change nodes without a pause, and that only where it may move. Work whose nodes
-    close before it ends has to go, whatever its job or the policy say.
+    It may leave at each of `leaves`, and from slot `first` on it may be stopped rather than moved (None: never). What
+    may not be stopped may only change nodes without a pause, and that only where it may move. Work whose nodes close
+    before it ends has to go, whatever its job or the policy say.
     """
     now = found.now
     firm = now.ends_there and never_stops(work, found.going_on, scene)
     moves = not now.ends_there or (not firm and may_move(work, found.going_on, scene))
-    first = None if firm else leave.first
+    first = None if firm else first
     again: list[Candidate] = []
-    for each in () if firm else leave.cuts:
+    for each in () if firm else leaves:
         made = [_again(candidate, work.job, each) for candidate in work.candidates]
         again += [replace(one, last=each.slot) for one in made if moves and now.goes_on]
         if first is not None and each.slot >= first:

@@ -17,11 +17,11 @@ from planner.decode.binding import Claim, Devices, bind
 from planner.plan import Device, NodeUse, Placement, QuotaUse, Reason, Segment, count_of
 from planner.spec.work import Market as Wanted
 from planner.units import format_time, parse_time
+from solvers.worth import lead_value, moved_devices, run_value
 
 if TYPE_CHECKING:
     from planner.compile.fleet import Cell, DeviceGroup, FleetPool
     from planner.compile.foreign import Busy
-    from planner.compile.horizon import Horizon
     from planner.compile.problem import Compiled
     from planner.compile.shape import Hold
     from planner.decode.placed import Placed
@@ -193,7 +193,7 @@ def _placement(compiled: Compiled, each: Placed, lead: Placed | None, seats: Sea
         lost_work_seconds=each.candidate.lost_seconds,
         cash_micros=sum(run.cash_micros for run in runs),
         power_micros=sum(run.power_micros for run in runs),
-        value_micros=sum(_value(run, horizon) for run in runs),
+        value_micros=_value(compiled, each),
         estimated=each.candidate.estimated,
         reasons=(*_rounded(each), *_reasons(compiled, each)),
         segments=tuple(
@@ -232,21 +232,14 @@ def _rounded(each: Placed) -> Iterator[Reason]:
         yield Reason(code="rounded", subject=each.pool.address, message=message, fix=f"ask for {size}")
 
 
-def _value(each: Placed, horizon: Horizon) -> int:
-    """What the run is worth by itself: without the bonus of guarantees, which is a team's, and without moves."""
-    task, inside, ahead = each.task, each.inside(horizon.slots), each.mode.lead
-    if each.leads:
-        return -(each.mode.cash_micros + each.mode.power_micros) * inside
-    late = 0 if task.due is None else min(task.worth_micros, task.late_micros * max(0, each.run.end - task.due))
-    done = 0 if ahead is None else ahead.worth_micros
-    return (
-        done
-        + (task.worth_micros + task.premium_micros - done) * inside // each.mode.duration
-        - task.delay_micros * (each.run.end - task.since)
-        - late
-        - (each.mode.cash_micros + each.mode.power_micros) * inside
-        - each.mode.cost_micros
-    )
+def _value(compiled: Compiled, each: Placed) -> int:
+    """What a run and the one that leads to it are worth: without the bonus of guarantees, which is a team's, and
+    without moves.
+    """
+    task, ahead = each.task, each.mode.lead
+    moves = task.move_micros * moved_devices(task, each.run)
+    led = 0 if ahead is None else lead_value(task, ahead)
+    return run_value(compiled.problem, task, each.run) + moves + led
 
 
 def segment(

@@ -13,7 +13,7 @@ from solvers.cpsat.rows import Rounding, Rows
 from solvers.cpsat.variables import Choice, Variables, make
 from solvers.problem import Problem
 from solvers.rules import Rule
-from solvers.solution import Assignment, Run, Seat, Solution
+from solvers.solution import Assignment, Run, Seat, Solution, run_of_lead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def build(problem: Problem, rounding: Rounding) -> ExactModel:
 def assignments(variables: Variables, holds: Callable[[cp_model.IntVar], bool]) -> tuple[Assignment, ...]:
     """Read off who runs, when and where; `Run.guaranteed` is left for `solvers.split` to fill."""
     return tuple(
-        Assignment(task=choice.task, runs=(*_lead(choice), _run(choice, holds)))
+        Assignment(task=choice.task, runs=(*_leads(choice), _run(choice, holds)))
         for choice in variables.choices
         if holds(choice.present)
     )
@@ -53,10 +53,9 @@ def _run(choice: Choice, holds: Callable[[cp_model.IntVar], bool]) -> Run:
     return Run(mode=choice.mode_position, start=start, end=start + choice.mode.duration, seats=seats)
 
 
-def _lead(choice: Choice) -> Iterator[Run]:
+def _leads(choice: Choice) -> Iterator[Run]:
     if choice.mode.lead is not None:
-        seats = tuple(Seat(node=node, part=part) for node, part in sorted(choice.mode.lead.seats))
-        yield Run(mode=0, start=0, end=choice.led, seats=seats)
+        yield run_of_lead(choice.mode.lead)
 
 
 def add_hint(exact: ExactModel, solution: Solution) -> None:
