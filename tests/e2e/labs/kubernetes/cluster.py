@@ -56,9 +56,7 @@ class Cluster:
 
     def would_be(self, *words: object) -> list[Object]:
         """The objects as the server would hold them after an apply that it only tries."""
-        return _items(
-            self.kubectl("apply", "--server-side", "--validate=strict", "--dry-run=server", "--output=json", *words)
-        )
+        return _items("\n".join(self.apply("--dry-run=server", "--output=json", *words)))
 
     def live(self, *words: object) -> list[Object]:
         """The objects as the server holds them."""
